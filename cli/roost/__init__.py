@@ -1,0 +1,1 @@
+"""The command `roost` and the light client it is made of. Importing the package imports nothing else."""

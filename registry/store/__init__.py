@@ -1,0 +1,1 @@
+"""Records in Postgres: tables, migrations, the queries over them, and the embedded server. SQLAlchemy lives here."""
