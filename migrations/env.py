@@ -1,8 +1,10 @@
 """How migrations run: one at a time, one transaction each, and never waiting long for a lock that serving needs.
 
-`registry.store.migrate` starts this and passes `owner_url` in the configuration's attributes.
+`registry.store.migrate` starts this and passes `owner_url` in the configuration's attributes; where Alembic's own
+command starts it, the URL is that of ROOST_OWNER_DATABASE_URL.
 """
 
+import os
 from typing import Final
 
 from alembic import context
@@ -19,7 +21,8 @@ STATEMENT_TIMEOUT: Final = "60s"
 
 def run() -> None:
     """Migrate, then give the service's role its rights."""
-    engine = create_engine(normalized(context.config.attributes["owner_url"]), poolclass=NullPool)
+    url = context.config.attributes.get("owner_url") or os.environ.get("ROOST_OWNER_DATABASE_URL", "")
+    engine = create_engine(normalized(url), poolclass=NullPool)
     with engine.connect() as connection:
         _take_turn(connection)
         context.configure(

@@ -185,10 +185,15 @@ def _takes(verdict: dict[str, Any]) -> str:
     for finding in verdict["findings"]:
         suggested = finding["suggested"]
         if suggested and suggested["decision"] != "block":
-            words = [f"ids {json.dumps(edit['value'])}" for edit in suggested["draft_config"] if "value" in edit]
-            return " and ".join([*words, *suggested["launch"]])
+            return " and ".join([*map(_ids, suggested["draft_config"]), *suggested["launch"]])
     remedy = str(verdict["remedy"])
     return {"none": "nothing", "engine": "another build or the plugin"}.get(remedy, remedy)
+
+
+def _ids(edit: dict[str, Any]) -> str:
+    value = edit.get("value")
+    ids: list[int] = next(iter(value.values())) if isinstance(value, dict) else list(value or ())
+    return f"{'nested' if edit['path'].startswith('/eagle_config') else 'top'} {','.join(map(str, ids))}"
 
 
 def _emit(engine: str) -> None:

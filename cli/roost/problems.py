@@ -29,13 +29,20 @@ class ProblemFailure(Failure):
 
     def __init__(self, problem: Mapping[str, Any], *, exit_code: int) -> None:
         super().__init__(
-            str(problem.get("detail") or problem.get("title") or "the registry refused"),
+            _message(problem),
             hint=str(problem.get("hint") or ""),
             details=tuple(details_of(problem)),
             document=problem,
         )
         self.problem = problem
         self.exit_code = exit_code
+
+
+def _message(problem: Mapping[str, Any]) -> str:
+    """Return the detail; where it goes on with findings, which follow a line each, only what comes before them."""
+    detail = str(problem.get("detail") or problem.get("title") or "the registry refused")
+    places = (detail.find(f"{finding.get('code')}: ") for finding in problem.get("findings") or ())
+    return detail[: min((place for place in places if place > 0), default=len(detail))].rstrip()
 
 
 def failure_from(answer: Answered, *, asked: str, refusal_exit: int) -> Failure:
@@ -73,10 +80,11 @@ def details_of(problem: Mapping[str, Any]) -> Iterator[str]:
 
 
 def finding_lines(findings: Any) -> Iterator[str]:
-    """Yield a line per finding, worst first as they come."""
-    for finding in findings:
+    """Yield a line per finding, errors first."""
+    for finding in sorted(findings, key=lambda finding: bool(finding.get("severity") != "error")):
         place = f" (at {finding['at']})" if finding.get("at") else ""
-        yield f"{finding.get('code', '')} {finding.get('message', '')}{place}"
+        weight = "" if finding.get("severity") == "error" else f"{finding.get('severity')}: "
+        yield f"{weight}{finding.get('code', '')} {finding.get('message', '')}{place}"
 
 
 def _plain(value: object) -> str:

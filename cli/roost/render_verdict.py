@@ -49,21 +49,20 @@ def render(verdict: Mapping[str, Any], *, checkpoint: str = "", paint: Paint = _
         paint: Colors.
         width: Columns that prose may take.
     """
-    parts = [_head(verdict, checkpoint=checkpoint, paint=paint), _wrap(str(verdict["headline"]), width=width)]
+    parts = [_head(verdict, checkpoint=checkpoint, paint=paint), headline(verdict, width=width)]
     parts.append(_facts(verdict, paint=paint, width=width))
-    citation = str(verdict.get("profile") or "")
-    parts += [
-        _finding(finding, citation=citation, paint=paint, width=width) for finding in by_weight(verdict["findings"])
-    ]
-    parts += [part for part in (_cost(verdict), _unjudged(verdict, paint=paint, width=width)) if part]
-    parts += [part for part in (_look_next(verdict, paint=paint, width=width),) if part]
-    return "\n\n".join(parts)
+    parts += _findings(verdict, paint=paint, width=width)
+    last = (_cost(verdict), _unjudged(verdict, paint=paint, width=width), _look_next(verdict, paint=paint, width=width))
+    return "\n\n".join([*parts, *(part for part in last if part)])
 
 
-def summary(verdict: Mapping[str, Any]) -> tuple[str, str, str, str]:
-    """Return decision, remedy and the depths per phase: one row of a table over several builds."""
-    prefill, decode = (spell(taps_of(verdict, phase)) for phase in ("prefill", "decode"))
-    return str(verdict["decision"]), str(verdict["remedy"]), prefill, decode
+def headline(verdict: Mapping[str, Any], *, width: int, indent: str = "") -> str:
+    """Return the headline, a line per range: it says in turn where the checkpoint works, with what, and where not."""
+    first, *ranges = str(verdict["headline"]).split("; ")
+    lines = [wrap(first, width=width, indent=indent)]
+    return "\n".join(
+        [*lines, *(wrap(text, width=width, indent=f"{indent}    ", first=f"{indent}  ") for text in ranges)]
+    )
 
 
 def by_weight(findings: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -112,7 +111,19 @@ def _facts(verdict: Mapping[str, Any], *, paint: Paint, width: int) -> str:
         lines.append(_fact("unknown", "; ".join(verdict["unknown"]), width=width))
     if verdict.get("profile"):
         lines.append(_fact("profile", str(verdict["profile"]), width=width))
+    lines += [_fact("fix", text, width=width) for text in _fixes(verdict)]
     return "\n".join(lines)
+
+
+def _fixes(verdict: Mapping[str, Any]) -> list[str]:
+    """Return every suggested edit once: often one edit mends several findings."""
+    suggested = (finding.get("suggested") for finding in by_weight(verdict["findings"]))
+    return list(dict.fromkeys(_suggestion(edit) for edit in suggested if edit))
+
+
+def _suggestion(suggested: Mapping[str, Any]) -> str:
+    result = f" (then: {suggested['decision']})" if suggested.get("decision") else ""
+    return str(suggested.get("text") or "; ".join(_edits(suggested))) + result
 
 
 def _explained(word: str, meanings: Mapping[str, str]) -> str:
@@ -137,20 +148,23 @@ def _fact(name: str, text: str, *, width: int = 0) -> str:
     return textwrap.fill(text, width, initial_indent=start, subsequent_indent=" " * _MARGIN, break_long_words=False)
 
 
-def _finding(finding: Mapping[str, Any], *, citation: str, paint: Paint, width: int) -> str:
-    severity = str(finding["severity"])
-    head = f"{paint(severity, *_SEVERITY_STYLES.get(severity, ()))} {paint(str(finding['code']), 'bold')}"
-    place = f"  {paint('at ' + finding['at'], 'dim')}" if finding.get("at") else ""
-    lines = [head + place, _wrap(str(finding["message"]), width=width, indent="  ")]
-    evidence = finding.get("evidence") or ()
-    lines += [_evidence(fact, citation=citation, paint=paint, width=width) for fact in evidence]
-    suggested = finding.get("suggested")
-    if suggested:
-        lines += _suggestion(suggested, paint=paint, width=width)
-    return "\n".join(lines)
+def _findings(verdict: Mapping[str, Any], *, paint: Paint, width: int) -> Iterator[str]:
+    """Yield a paragraph per finding. Evidence that stands above already is not said again."""
+    said: set[str] = set()
+    citation = str(verdict.get("profile") or "")
+    for finding in by_weight(verdict["findings"]):
+        severity = str(finding["severity"])
+        head = f"{paint(severity, *_SEVERITY_STYLES.get(severity, ()))} {paint(str(finding['code']), 'bold')}"
+        place = f"  {paint('at ' + finding['at'], 'dim')}" if finding.get("at") else ""
+        evidence = [_evidence(fact, citation=citation) for fact in finding.get("evidence") or ()]
+        fresh = [text for text in evidence if text not in said]
+        said |= set(fresh)
+        lines = [head + place, wrap(str(finding["message"]), width=width, indent="  ")]
+        lines += [paint(wrap(text, width=width, indent="    ", first="  - "), "dim") for text in fresh]
+        yield "\n".join(lines)
 
 
-def _evidence(evidence: Mapping[str, Any], *, citation: str, paint: Paint, width: int) -> str:
+def _evidence(evidence: Mapping[str, Any], *, citation: str) -> str:
     value = evidence.get("value")
     shown = "" if value is None else f" = {_short(value)}"
     source = str(evidence.get("source") or "")
@@ -158,8 +172,7 @@ def _evidence(evidence: Mapping[str, Any], *, citation: str, paint: Paint, width
         # The citation stands above, once.
         source = f"profile {source.removeprefix(citation).strip()}".strip()
     origin = ", ".join(part for part in (source, str(evidence.get("grade") or "")) if part)
-    text = f"{evidence.get('fact', '')}{shown}" + (f"  [{origin}]" if origin else "")
-    return paint(_wrap(text, width=width, indent="    ", first="  - "), "dim")
+    return f"{evidence.get('fact', '')}{shown}" + (f"  [{origin}]" if origin else "")
 
 
 def _short(value: object) -> str:
@@ -167,14 +180,6 @@ def _short(value: object) -> str:
     if isinstance(value, list) and len(value) > _MOST_NAMES and all(isinstance(name, str) for name in value):
         return f"{', '.join(value[:_MOST_NAMES])} and {len(value) - _MOST_NAMES} more"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _suggestion(suggested: Mapping[str, Any], *, paint: Paint, width: int) -> Iterator[str]:
-    result = f" (then: {suggested['decision']})" if suggested.get("decision") else ""
-    text = str(suggested.get("text") or "; ".join(_edits(suggested)))
-    # Colors take no columns: the mark is painted after the text is wrapped.
-    wrapped = _wrap(f"{text}{result}", width=width, indent="       ", first="  fix: ")
-    yield wrapped.replace("fix", paint("fix", "green"), 1)
 
 
 def _edits(suggested: Mapping[str, Any]) -> Iterator[str]:
@@ -202,7 +207,7 @@ def _told(value: object) -> str:
 
 def _unjudged(verdict: Mapping[str, Any], *, paint: Paint, width: int) -> str:
     parts = verdict.get("not_judged") or ()
-    return paint(_wrap(f"not judged: {', '.join(parts)}", width=width), "dim") if parts else ""
+    return paint(wrap(f"not judged: {', '.join(parts)}", width=width), "dim") if parts else ""
 
 
 def _look_next(verdict: Mapping[str, Any], *, paint: Paint, width: int) -> str:
@@ -211,13 +216,13 @@ def _look_next(verdict: Mapping[str, Any], *, paint: Paint, width: int) -> str:
         # What blocks comes first; JSON holds the list all the same.
         return ""
     rows = [
-        _wrap(str(text), width=width, indent="     ", first=f"  {number}. ")
+        wrap(str(text), width=width, indent="     ", first=f"  {number}. ")
         for number, text in enumerate(places, start=1)
     ]
     return "\n".join([paint("if acceptance stays low, look next at:", "bold"), *rows])
 
 
-def _wrap(text: str, *, width: int, indent: str = "", first: str | None = None) -> str:
+def wrap(text: str, *, width: int, indent: str = "", first: str | None = None) -> str:
     """Wrap prose; paths, ids and codes are never cut in two."""
     start = indent if first is None else first
     return textwrap.fill(

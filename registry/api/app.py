@@ -34,6 +34,7 @@ def create_app(*, records: Records, blobs: Blobs, profiles: ShippedProfiles, set
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        generate_unique_id_function=lambda route: route.name,
     )
     app.state.parts = Parts(records=records, blobs=blobs, profiles=profiles, settings=settings)
     for router in routes.ROUTERS:

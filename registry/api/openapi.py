@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
-from fastapi.routing import APIRoute
 from starlette.responses import Response
 
 from registry import resources
@@ -128,8 +127,22 @@ def describe(app: FastAPI) -> dict[str, Any]:
     """Return the OpenAPI document of `app`."""
     document = get_openapi(title=app.title, version=app.version, summary=app.summary, routes=app.routes)
     schemas = {kind: component(kind) for kind in KINDS}
+    schemas["registered-target"] = _registered_target(schemas["target"])
     document["components"] = {"schemas": {**schemas, "problem": dict(_PROBLEM)}}
     return document
+
+
+def _registered_target(target: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of a target in answers: its document, and what was read from its config."""
+    whole = {"type": ["integer", "null"]}
+    facts = {"layers": whole, "hidden_size": whole, "vocab_size": whole}
+    facts |= {"target_class": {"type": ["string", "null"]}, "dense": {"type": ["boolean", "null"]}}
+    return {
+        **target,
+        "title": "a registered target",
+        "required": [*target["required"], *sorted(facts)],
+        "properties": {**target["properties"], **facts},
+    }
 
 
 def component(kind: str) -> dict[str, Any]:
@@ -158,8 +171,3 @@ def _turned(value: Any, kind: str) -> Any:
 def _reference(reference: str, kind: str) -> str:
     file, _, fragment = reference.partition("#")
     return _PREFIX + (file.removesuffix(".schema.json") or kind) + fragment
-
-
-def operation_id(route: APIRoute) -> str:
-    """Return the id of an operation: the name of its function, which says what it does."""
-    return route.name

@@ -18,7 +18,7 @@ from starlette.responses import Response
 
 from registry.documents import verdict as verdicts
 from registry.documents.canonical import plain
-from registry.documents.faults import DocumentError, escape
+from registry.documents.faults import DocumentError, escape, printable
 from registry.domain.differences import FactsDiffer
 from registry.domain.errors import (
     Conflict,
@@ -78,8 +78,11 @@ def problem(
     """
     body: dict[str, object] = {"type": f"urn:roost:problem:{kind}", "title": title, "status": status, "detail": detail}
     body |= {name: value for name, value in {"hint": hint, **(members or {})}.items() if value}
-    content = json.dumps(plain(body), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
-    return Response(content, status, headers=dict(headers or {}), media_type=MEDIA_TYPE)
+    # Whatever stands in a message, saying it must not fail: control characters and lone surrogates are escaped.
+    content = json.dumps(body, default=plain, ensure_ascii=False, separators=(",", ":"))
+    return Response(
+        content.encode("utf-8", "backslashreplace"), status, headers=dict(headers or {}), media_type=MEDIA_TYPE
+    )
 
 
 def of_error(error: RegistryError) -> Response:
@@ -190,7 +193,7 @@ def _http_headers(request: Request, error: HTTPException) -> dict[str, str]:
 
 
 def _http_detail(request: Request, error: HTTPException) -> str:
-    path = request.url.path
+    path = printable(request.scope["path"])
     if error.status_code == http.HTTPStatus.NOT_FOUND:
         return f"There is no route {path}."
     if error.status_code == http.HTTPStatus.METHOD_NOT_ALLOWED:

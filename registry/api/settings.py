@@ -16,6 +16,8 @@ DEFAULT_PORT: Final = 8750
 BLOB_LIMIT: Final = 1 << 40
 """Bytes of the largest blob that is taken when nothing says otherwise: 1 TiB."""
 
+LOG_LEVELS: Final = ("critical", "error", "warning", "info", "debug")
+
 _MIB: Final = 1 << 20
 _HIGHEST_PORT: Final = 65535
 
@@ -56,7 +58,7 @@ class Settings:
             host=host or environment.get("ROOST_HOST") or DEFAULT_HOST,
             port=_checked_port(_number(environment, "ROOST_PORT", DEFAULT_PORT) if port is None else port),
             blob_limit=_number(environment, "ROOST_BLOB_LIMIT", BLOB_LIMIT),
-            log_level=environment.get("ROOST_LOG_LEVEL") or "warning",
+            log_level=_log_level(environment),
         )
 
 
@@ -74,6 +76,13 @@ def _number(environment: Mapping[str, str], name: str, default: int) -> int:
     if not text.isascii() or not text.isdigit():
         raise Invalid(f"{name} is {text!r}; expected a whole number.", hint=f"Correct or unset {name}.")
     return int(text)
+
+
+def _log_level(environment: Mapping[str, str]) -> str:
+    level = environment.get("ROOST_LOG_LEVEL") or "warning"
+    if level not in LOG_LEVELS:
+        raise Invalid(f"ROOST_LOG_LEVEL is {level!r}; expected one of {', '.join(LOG_LEVELS)}.")
+    return level
 
 
 def _checked_port(port: int) -> int:

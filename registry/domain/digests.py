@@ -28,7 +28,7 @@ def parse(text: str) -> Digest:
     Raises:
         ValueError: `text` is not `sha256:` or `blake3:` and 64 lower-case hex digits.
     """
-    if not _WRITTEN.match(text):
+    if not _WRITTEN.fullmatch(text):
         msg = f"{text!r} is not a digest: expected sha256: or blake3: and 64 lower-case hex digits"
         raise ValueError(msg)
     return Digest(text)

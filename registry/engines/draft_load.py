@@ -4,6 +4,8 @@ Names and shapes only. The canonical spelling of the one decoder layer is `layer
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from registry.domain.profile import DraftFacts
@@ -66,27 +68,60 @@ def _fc_built(config: Mapping[str, object], count: int, *, target_hidden: int | 
 
 def load(draft: DraftFacts, config: Mapping[str, object], inventory: Inventory) -> Load:
     """Follow every tensor to where it lands, and every parameter to what fills it."""
-    known = frozenset(draft.parameters) | frozenset(draft.optional)
-    landed, unknown, legacy, filled = [], [], [], set()
-    for tensor in inventory.tensors:
-        canonical = _canonical(tensor.name, draft)
-        if canonical is not None and _is_known(canonical, known, many_layers=draft.many_layers):
-            landed.append(tensor.name)
-            filled.add(canonical)
-            if any(_bare(tensor.name).startswith(prefix) for prefix in draft.legacy_names):
-                legacy.append(tensor.name)
-        else:
-            unknown.append(tensor.name)
-    missing = [name for name in draft.parameters if name not in filled]
+    landing = _landing(_Names(draft), tuple(tensor.name for tensor in inventory.tensors))
+    missing = [name for name in draft.parameters if name not in landing.filled]
     shared = [name for name in missing if _is_shared(name, draft, config)]
     refuses = draft.unknown_tensor == "refused"
     return Load(
-        landed=tuple(landed),
-        dropped=() if refuses else tuple(unknown),
-        refused=tuple(unknown) if refuses else (),
+        landed=landing.landed,
+        dropped=() if refuses else landing.unknown,
+        refused=landing.unknown if refuses else (),
         untouched=tuple(name for name in missing if name not in shared),
         shared=tuple(shared),
-        legacy=tuple(legacy),
+        legacy=landing.legacy,
+    )
+
+
+class _Names:
+    """The part of a draft class that decides where names go, hashable: many configs are read against one class."""
+
+    def __init__(self, draft: DraftFacts) -> None:
+        self.draft = draft
+        self._key = (draft.parameters, draft.optional, draft.renames, draft.layer_prefixes, draft.legacy_names)
+        self._rest = (draft.model_prefix, draft.many_layers)
+
+    def __hash__(self) -> int:
+        return hash((self._key, self._rest))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Names) and (self._key, self._rest) == (other._key, other._rest)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Landing:
+    landed: tuple[str, ...]
+    unknown: tuple[str, ...]
+    legacy: tuple[str, ...]
+    filled: frozenset[str]
+    """Canonical names."""
+
+
+@lru_cache(maxsize=512)
+def _landing(names: _Names, stored: tuple[str, ...]) -> _Landing:
+    """Where each stored name goes. Kept, because a verdict reads the same drafter on every shipped build."""
+    draft = names.draft
+    known = frozenset(draft.parameters) | frozenset(draft.optional)
+    canonical = {name: _canonical(name, draft) for name in stored}
+    landed = {
+        name: place
+        for name, place in canonical.items()
+        if place is not None and _is_known(place, known, many_layers=draft.many_layers)
+    }
+    return _Landing(
+        landed=tuple(landed),
+        unknown=tuple(name for name in stored if name not in landed),
+        legacy=tuple(name for name in landed if _bare(name).startswith(draft.legacy_names)),
+        filled=frozenset(landed.values()),
     )
 
 

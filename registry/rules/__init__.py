@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from registry.rules.catalogue import Catalogue
+    from registry.rules.collection import Catalogue
 
 __all__ = ["catalogue"]
 
@@ -15,6 +15,6 @@ __all__ = ["catalogue"]
 @cache
 def catalogue() -> "Catalogue":
     """Return every rule of this package."""
-    from registry.rules.catalogue import load  # noqa: PLC0415  # commands that judge nothing must not pay for 50 modules
+    from registry.rules.collection import load  # noqa: PLC0415  # commands that judge nothing must not pay for 50 modules
 
     return load()

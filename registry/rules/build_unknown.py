@@ -36,7 +36,9 @@ def check(case: Case) -> Iterator[Finding]:
         return
     engine, nearest = case.proposal.build.engine, case.lineage.nearest
     names = " and ".join(f"{engine}=={version}" for version in nearest)
-    advice = f"nearest listed {plural(len(nearest), 'build', 'builds')}: {names}" if nearest else f"no build of {engine} is"
+    advice = (
+        f"nearest listed {plural(len(nearest), 'build', 'builds')}: {names}" if nearest else f"no build of {engine} is"
+    )
     yield Finding(
         code=RULE.code,
         severity=Severity.ERROR,

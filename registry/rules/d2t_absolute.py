@@ -38,7 +38,8 @@ def check(case: Case) -> Iterator[Finding]:
         return
     message = (
         f"d2t holds target ids ({stored.absolute_min} to {stored.absolute_max}, increasing), expected offsets: read as "
-        f"builds read it, it leads to {stored.offset_min} to {stored.offset_max}; subtract the draft id from every value"
+        f"builds read it, it leads to {stored.offset_min} to {stored.offset_max}; "
+        "subtract the draft id from every value"
     )
     yield of_map(case, RULE.code, message, remedies=(Remedy.CONVERT,), severity=Severity.ERROR)
 

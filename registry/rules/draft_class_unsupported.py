@@ -91,7 +91,9 @@ def _fills(stored: frozenset[str], draft: DraftFacts) -> bool:
 
 def _canonical(inventory: Inventory) -> frozenset[str]:
     names = (bare(tensor.name) for tensor in inventory.tensors)
-    return frozenset(f"layers.0.{name.removeprefix('midlayer.')}" if name.startswith("midlayer.") else name for name in names)
+    return frozenset(
+        f"layers.0.{name.removeprefix('midlayer.')}" if name.startswith("midlayer.") else name for name in names
+    )
 
 
 RULE = Rule(

@@ -41,7 +41,9 @@ def check(case: Case) -> Iterator[Finding]:
         return
     hidden, wide = whole(case.config, "hidden_size"), whole(case.config, "target_hidden_size")
     if len(fc.shape) != _MATRIX:
-        yield _finding(case, f"{fc.name} is {list(fc.shape)}, expected a matrix", at="/checkpoint", remedy=Remedy.CONVERT)
+        yield _finding(
+            case, f"{fc.name} is {list(fc.shape)}, expected a matrix", at="/checkpoint", remedy=Remedy.CONVERT
+        )
     elif hidden is not None and fc.shape[0] != hidden:
         norm = find(case.inventory, "norm.weight")
         config_is_wrong = norm is not None and norm.shape == fc.shape[:1]

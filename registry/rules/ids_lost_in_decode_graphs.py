@@ -73,8 +73,8 @@ def _cost(graphs: Graphs) -> str:
 def _releases(case: Case) -> str:
     """Name the stretch of releases where the same ids read the same and hold in decode graphs, else the first one."""
     alike = [entry.version for entry in case.lineage.entries if _is_alike(case, entry)]
-    prefill_is_right = case.reading is not None and case.reading.taps is not None and (
-        case.reading.taps.prefill == case.trained.taps
+    prefill_is_right = (
+        case.reading is not None and case.reading.taps is not None and (case.reading.taps.prefill == case.trained.taps)
     )
     if alike and prefill_is_right:
         stretch = alike[0] if len(alike) == 1 else f"{alike[0]} to {alike[-1]}"

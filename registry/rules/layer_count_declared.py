@@ -57,7 +57,9 @@ def check(case: Case) -> Iterator[Finding]:
     )
 
 
-RULE = Rule(code="WGT106", name="layer-count-declared", severity=Severity.ERROR, since="0.1.0", stages=BOTH, check=check)
+RULE = Rule(
+    code="WGT106", name="layer-count-declared", severity=Severity.ERROR, since="0.1.0", stages=BOTH, check=check
+)
 
 _TWO = inventory(renaming=("midlayer.", "layers.0."), adding={"layers.1.self_attn.q_proj.weight": (64, 64)})
 
@@ -65,5 +67,7 @@ PASSES = (specimen(), specimen(inventory=_TWO, config=config(num_hidden_layers=2
 
 FAILS = (
     specimen(config=config(num_hidden_layers=40)),
-    specimen(inventory=_TWO, config=config(num_hidden_layers=2), reading=reading(failures=failure("layers", "one only"))),
+    specimen(
+        inventory=_TWO, config=config(num_hidden_layers=2), reading=reading(failures=failure("layers", "one only"))
+    ),
 )

@@ -11,11 +11,24 @@ from registry.domain.artifact_faults import ArtifactFault, FaultKind
 from registry.domain.case import Case, Lineage, LineageEntry
 from registry.domain.digests import Digest
 from registry.domain.profile import (
-    DraftFacts, Graphs, IdKey, LaunchFacts, Profile, Runner, TargetFacts,
+    DraftFacts,
+    Graphs,
+    IdKey,
+    LaunchFacts,
+    Profile,
+    Runner,
+    TargetFacts,
 )  # fmt: skip
 from registry.domain.proposal import Build, Proposal
 from registry.domain.provenance import (
-    Capture, Data, Provenance, Standardization, TargetRef, TrainedTaps, Training, VerifierState,
+    Capture,
+    Data,
+    Provenance,
+    Standardization,
+    TargetRef,
+    TrainedTaps,
+    Training,
+    VerifierState,
 )  # fmt: skip
 from registry.domain.reading import DraftReading, Failure, FoundIds, Load, Outcome, PhaseTaps, Reading
 from registry.domain.taps import Tap, at_depths

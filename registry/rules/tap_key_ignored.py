@@ -135,9 +135,7 @@ PASSES = (specimen(),)
 
 FAILS = (
     specimen(
-        reading=reading(
-            found=(ids(2, 30, 58, pointer=TOP_LEVEL, used=False),), requested=(), taps=phases((2, 30, 58))
-        )
+        reading=reading(found=(ids(2, 30, 58, pointer=TOP_LEVEL, used=False),), requested=(), taps=phases((2, 30, 58)))
     ),
     specimen(reading=reading(found=(ids(2, 30, 58), ids(3, 31, 59, pointer=TOP_LEVEL, used=False)))),
 )

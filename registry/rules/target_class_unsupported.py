@@ -45,29 +45,36 @@ def check(case: Case) -> Iterator[Finding]:
         message = f"the class of {case.target.label} is not known: its config holds no architectures"
         yield _unknown(message, "target class", at="/target")
     elif facts is None:
-        message = f"what {build_name(case)} does with {class_name(case)} is not known: its profile does not list the class"
-        yield _unknown(message + _first_served(case), "target class", at="/engine")
+        message = (
+            f"what {build_name(case)} does with {class_name(case)} is not known: its profile does not list the class"
+        )
+        yield _unknown(message + _first_served(case, "serves it"), "target class", at="/engine")
+    elif facts.refused:
+        message = f"{build_name(case)} refuses EAGLE-3 on {class_name(case)}: {facts.refused}"
+        yield _finding(case, message + _first_served(case, "serves it"))
     elif facts.needed_methods or (case.reading is not None and case.reading.failure("no_setter")):
         yield _finding(case, _lacks(case, facts))
-    elif facts.captures == "nothing":
+    elif facts.captures == "nothing" or (case.reading is not None and case.reading.failure("captures_nothing")):
         yield _finding(case, f"{class_name(case)} captures nothing on {build_name(case)}, whatever the ids")
-    elif dialects.UNRESOLVED in (facts.captures, facts.dialect) or _is_default_unresolved(case, facts):
+    elif _is_unresolved(case, facts):
         message = f"what {build_name(case)} captures on {class_name(case)} is not established"
         yield _unknown(f"{message}{': ' if facts.note else ''}{facts.note}", "effective taps", at="/engine")
-    elif facts.depth_n == "unresolved" and case.reading is not None and case.target.layers in case.reading.requested:
-        message = f"whether {class_name(case)} captures the state after its last layer on {build_name(case)} is not established"
-        yield _unknown(message, "effective taps", at="/engine")
 
 
-def _is_default_unresolved(case: Case, facts: TargetFacts) -> bool:
-    """The default matters only where it is what gets captured."""
-    read = case.reading
-    needed = read is None or read.used is None or read.decode_graphs == "default"
-    return facts.default == dialects.UNRESOLVED and needed
+def _is_unresolved(case: Case, facts: TargetFacts) -> bool:
+    """Tell whether the effective taps are not known because some fact of the class that matters here is not."""
+    read, layers = case.reading, case.target.layers if case.target else None
+    if read is not None and (read.taps is not None or read.failures):
+        return False
+    last = facts.depth_n == dialects.UNRESOLVED and read is not None and layers in read.requested
+    return last or dialects.UNRESOLVED in (facts.captures, facts.dialect, facts.default)
 
 
 def _lacks(case: Case, facts: TargetFacts) -> str:
     missing = facts.missing_methods or facts.needed_methods
+    if not missing:
+        failure = case.reading.failure("no_setter") if case.reading else None
+        return f"{build_name(case)} refuses to start: {failure.message if failure else class_name(case)}"
     kind = "the wrapper class" if _is_wrapper(case, facts) else "the class"
     needed = len(facts.needed_methods)
     serving = f"{number(needed)} {'is' if needed == 1 else 'are'} needed to serve"
@@ -76,14 +83,14 @@ def _lacks(case: Case, facts: TargetFacts) -> str:
         f"{build_name(case)} refuses to start: {kind} {class_name(case)} lacks the {number(len(missing))} EAGLE-3 "
         f"{methods} ({serving}): {', '.join(missing)}"
     )
-    return message + _first_served(case)
+    return message + _first_served(case, "has them")
 
 
-def _first_served(case: Case) -> str:
+def _first_served(case: Case, does: str) -> str:
     supported, in_graphs = case.lineage.first_supported(), case.lineage.first_ids_in_graphs()
     if supported is None:
         return "; no listed release serves it"
-    text = f"; first release that has them {supported}" if case.target_facts else f"; first listed release that serves it {supported}"
+    text = f"; first release that {does} {supported}"
     if in_graphs is not None and in_graphs != supported:
         text += f"; first that also keeps ids in decode graphs {in_graphs}"
     return text
@@ -138,8 +145,10 @@ FAILS = (
         target_facts=facts(missing_methods=METHODS, needed_methods=METHODS[:2]),
         reading=reading(taps=None, failures=failure("no_setter", "no setter")),
     ),
+    specimen(target_facts=facts(refused="its model type is not taken for EAGLE-3"), reading=reading(taps=None)),
     specimen(target_facts=facts(captures="nothing"), reading=reading(taps=phases(()))),
     specimen(target_facts=facts(captures="unresolved"), reading=reading(taps=None)),
+    specimen(target_facts=facts(default="unresolved"), reading=reading(taps=None, found=())),
     specimen(target=target(target_class=None), target_facts=None),
     specimen(target=target(target_class="NobodyForCausalLM"), target_facts=None),
     specimen(target_facts=facts(depth_n="unresolved"), reading=reading(taps=None, requested=(3, 31, 61))),

@@ -26,6 +26,7 @@ from collections.abc import Iterable, Iterator
 
 from registry.domain.case import Case
 from registry.domain.findings import Finding, Remedy, Severity
+from registry.domain.profile import DraftFacts
 from registry.rules import evidence
 from registry.rules.drafter import LAYER_NAMES, bare, build_name
 from registry.rules.rule import Rule
@@ -33,7 +34,17 @@ from registry.rules.specimen import inventory, loaded, specimen
 from registry.rules.wording import listing
 
 _HARMLESS = ("t2d", "rotary_emb.inv_freq")
-_TRAINED = ("fc.", "fc_norm", "norm.", "input_norm", "aux_norm", "hidden_norm", "lm_head.", "embed_tokens.", *LAYER_NAMES)
+_TRAINED = (
+    "fc.",
+    "fc_norm",
+    "norm.",
+    "input_norm",
+    "aux_norm",
+    "hidden_norm",
+    "lm_head.",
+    "embed_tokens.",
+    *LAYER_NAMES,
+)
 """How tensors begin that take part in the drafter's computation."""
 
 
@@ -42,14 +53,14 @@ def check(case: Case) -> Iterator[Finding]:
     draft = case.reading.draft if case.reading else None
     if draft is None or not draft.supported:
         return
-    refused = _of_interest(draft.load.refused, layers=True)
+    refused = list(draft.load.refused)
     if refused:
         message = f"{build_name(case)} refuses to start on tensors it does not know: {listing(refused)}"
-        remedies = (Remedy.ENGINE,) if _trained(refused) else (Remedy.CONVERT, Remedy.ENGINE)
+        remedies: tuple[Remedy, ...] = (Remedy.ENGINE,) if _trained(refused) else (Remedy.CONVERT, Remedy.ENGINE)
         yield _finding(case, message, refused, severity=Severity.ERROR, remedies=_or_rename(case, refused, remedies))
     dropped = _of_interest(draft.load.dropped, layers=draft.naming_understood)
     trained, others = _trained(dropped), [name for name in dropped if not _trained([name])]
-    how = f"{build_name(case)} drops {{}} without a word"
+    how = f"{build_name(case)} drops {{}} {_how(case)}"
     if trained:
         message = f"{how.format(listing(trained))}, although training used them"
         remedies = _or_rename(case, trained, (Remedy.ENGINE,))
@@ -68,10 +79,19 @@ def _trained(names: Iterable[str]) -> list[str]:
     return [name for name in names if bare(name).startswith(_TRAINED)]
 
 
+def _how(case: Case) -> str:
+    facts = _facts(case)
+    return "with no more than a warning" if facts is not None and facts.unknown_tensor == "warned" else "without a word"
+
+
+def _facts(case: Case) -> DraftFacts | None:
+    architecture = case.reading.draft.architecture if case.reading and case.reading.draft else None
+    return case.profile.draft(architecture) if case.profile and architecture else None
+
+
 def _or_rename(case: Case, names: Iterable[str], otherwise: tuple[Remedy, ...]) -> tuple[Remedy, ...]:
     """A name that only carries `model.` where the build adds its own is mended by renaming."""
-    draft = case.reading.draft if case.reading else None
-    facts = case.profile.draft(draft.architecture) if case.profile and draft and draft.architecture else None
+    facts = _facts(case)
     doubled = facts is not None and facts.model_prefix == "doubled"
     if doubled and all(name.startswith("model.") for name in names):
         return (Remedy.CONVERT, Remedy.ENGINE)
@@ -103,9 +123,7 @@ RULE = Rule(
 PASSES = (specimen(), specimen(reading=loaded(dropped=("t2d",))))
 
 FAILS = (
-    specimen(
-        inventory=inventory(adding={"input_norm.weight": (192,)}), reading=loaded(dropped=("input_norm.weight",))
-    ),
+    specimen(inventory=inventory(adding={"input_norm.weight": (192,)}), reading=loaded(dropped=("input_norm.weight",))),
     specimen(reading=loaded(refused=("parallel_draft_heads.0.weight",))),
     specimen(reading=loaded(dropped=("mask_hidden",))),
 )

@@ -53,7 +53,10 @@ def _compare(case: Case, what: str, pointer: str, trained: Digest | None, served
         message=f"the {what} of {target.label} {state}",
         at="/target",
         remedies=(Remedy.OTHER_TARGET, Remedy.RETRAIN) if known else (),
-        evidence=(evidence.recorded(case, pointer, trained), evidence.of_target(target.label, f"{what} digest", served)),
+        evidence=(
+            evidence.recorded(case, pointer, trained),
+            evidence.of_target(target.label, f"{what} digest", served),
+        ),
         unknown=None if known else f"{what} digest",
     )
 

@@ -36,5 +36,9 @@ def sizes(case: Case) -> tuple[Evidence, ...]:
         evidence.configured(case, "draft vocabulary", draft_vocab(case)),
         evidence.of_target(case.provenance.target.name, "vocabulary", target_vocab(case)),
         *(evidence.shape(tensor) for tensor in tensors if tensor is not None),
-        *((evidence.stored("target ids read as offsets", [stored.offset_min, stored.offset_max], source="d2t"),) if stored else ()),
+        *(
+            (evidence.stored("target ids read as offsets", [stored.offset_min, stored.offset_max], source="d2t"),)
+            if stored
+            else ()
+        ),
     )

@@ -50,6 +50,7 @@ _HEAD: Final = select(
     _newest.c.digest.label("provenance_digest"),
     _newest.c.target_id,
     targets.c.edition,
+    targets.c.created_at.label("target_created_at"),
     _twins().scalar_subquery().label("twins"),
 ).select_from(
     checkpoints.join(drafters, drafters.c.id == checkpoints.c.drafter_id)

@@ -43,7 +43,7 @@ class CheckpointReader:
         self._access = access
         self._inventories: Memo[tuple[int, Digest, datetime], Inventory] = Memo(512)
         self._revisions: Memo[Part, ProvenanceRevision] = Memo(2048)
-        self._targets: Memo[tuple[int, int, Part], TargetRecord] = Memo(512)
+        self._targets: Memo[tuple[int, int, datetime], TargetRecord] = Memo(512)
         self._twins: Memo[tuple[Digest, TwinHead], Twin] = Memo(4096)
 
     async def one(self, statement: Executable, parameters: Mapping[str, object]) -> CheckpointRecord | None:
@@ -105,8 +105,7 @@ class CheckpointReader:
     async def _bodies(self, head: AnyRow) -> tuple[Inventory, ProvenanceRevision, TargetRecord]:
         part = (head.id, head.revision, head.provenance_digest)
         inventory_key = (head.id, head.weights_digest, head.created_at)
-        # The target's own id does not survive a replaced database; with the revision that names it, it does.
-        target_key = (head.target_id, head.edition, part)
+        target_key = (head.target_id, head.edition, head.target_created_at)
         inventory = self._inventories.get(inventory_key)
         revision = self._revisions.get(part)
         target = self._targets.get(target_key)

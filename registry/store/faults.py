@@ -85,8 +85,8 @@ def _violation(origin: postgres.IntegrityError) -> RegistryError | None:
 
 
 def _not_storable(origin: BaseException) -> Invalid:
-    detail = "A value cannot be stored: text must hold no NUL and no half of a surrogate pair, numbers must be finite."
-    return Invalid(detail, hint=f"Postgres says: {_first_line(origin)}")
+    expected = "text without NUL and half surrogate pairs, numbers that are finite and in range"
+    return Invalid(f"A value cannot be stored; expected {expected}.", hint=f"Postgres says: {_first_line(origin)}")
 
 
 def _lacks_tables(_: BaseException) -> Unavailable:

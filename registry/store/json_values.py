@@ -6,7 +6,8 @@ from typing import Final
 
 from registry.domain.errors import Invalid
 
-_EXACT: Final = 2**53
+_INEXACT: Final = 2**53
+"""From here on not every whole number is a double."""
 
 
 def dumps(value: object) -> str:
@@ -47,4 +48,4 @@ def _whole(digits: str) -> int | float:
     if len(digits) <= 15:  # noqa: PLR2004  # explained above
         return int(digits)
     number = float(digits)
-    return int(digits) if abs(number) <= _EXACT else number
+    return int(digits) if abs(number) < _INEXACT else number

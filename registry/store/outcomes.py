@@ -13,7 +13,8 @@ from registry.services.records import EmissionRecord, EmittedFile, VerdictRecord
 from registry.store.access import Access, AnyRow
 from registry.store.checkpoint_queries import newest_revision
 from registry.store.events import Link
-from registry.store.registration import INSERT_EVENT, link_of, lock_drafter, state_with_version
+from registry.store.registration import link_of, lock_drafter, state_with_version
+from registry.store.registration_statements import INSERT_EVENT
 from registry.store.tables import checkpoints, drafters, emission_files, emissions, judgments, verdicts
 
 _STORE_VERDICT: Final = text(

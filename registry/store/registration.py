@@ -1,16 +1,14 @@
 """Writing checkpoints and provenance. Every write of a drafter starts by taking the lock on the drafter's row.
 
 That lock makes versions and events consecutive: whoever holds it sees all that was committed before, and the next one
-waits. Each write is one statement, so that a transaction needs few round trips while it holds the lock.
+waits.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import ARRAY, BigInteger, bindparam, func, select, text, true
-from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from registry.documents import inventory as inventory_document
@@ -19,113 +17,9 @@ from registry.domain.digests import Digest
 from registry.domain.errors import Conflict, NotFound, Refused
 from registry.domain.provenance import Provenance
 from registry.services.records import NewCheckpoint, ProvenanceRevision
+from registry.store import registration_statements as statements
 from registry.store.access import AnyRow
-from registry.store.checkpoint_queries import newest_revision
-from registry.store.events import Link, last_event
-from registry.store.tables import checkpoints, drafters, targets
-
-_ENTER_DRAFTER: Final = (
-    insert(drafters)
-    .values(name=bindparam("name"), versions=0, created_at=func.clock_timestamp())
-    # An update that changes nothing, for its lock on the row and for RETURNING, which DO NOTHING leaves empty.
-    .on_conflict_do_update(constraint="uq_drafters_name", set_={"versions": drafters.c.versions})
-    .returning(drafters.c.id)
-)
-_LOCK_DRAFTER: Final = select(drafters.c.id).where(drafters.c.name == bindparam("name")).with_for_update(key_share=True)
-
-_last = last_event()
-_newest = newest_revision(checkpoints, "newest")
-_LINK: Final = (
-    drafters.c.versions,
-    _last.c.sequence.label("last_sequence"),
-    _last.c.digest.label("last_digest"),
-    func.clock_timestamp().label("now"),
-)
-_CHECKPOINT: Final = (
-    checkpoints.c.id.label("checkpoint_id"),
-    checkpoints.c.version,
-    _newest.c.revision,
-    _newest.c.digest.label("provenance_digest"),
-    _newest.c.document,
-    _newest.c.actor,
-    _newest.c.reason,
-    _newest.c.created_at,
-)
-
-
-def _state(condition: Any) -> Any:
-    """Return the query of a drafter's chain and of the one checkpoint that meets `condition`, if there is one."""
-    return (
-        select(*_LINK, *_CHECKPOINT)
-        .select_from(
-            drafters.outerjoin(_last, true())
-            .outerjoin(checkpoints, (checkpoints.c.drafter_id == drafters.c.id) & condition)
-            .outerjoin(_newest, true())
-        )
-        .where(drafters.c.id == bindparam("drafter_id"))
-    )
-
-
-_STATE_WITH_WEIGHTS: Final = _state(checkpoints.c.weights_digest == bindparam("weights_digest"))
-_STATE_WITH_VERSION: Final = _state(checkpoints.c.version == bindparam("version"))
-
-_TARGET_OF_REVISION: Final = select(targets.c.id).where(
-    targets.c.name == bindparam("name"), targets.c.revision == bindparam("revision")
-)
-_NEWEST_TARGET: Final = (
-    select(targets.c.id).where(targets.c.name == bindparam("name")).order_by(targets.c.id.desc()).limit(1)
-)
-
-INSERT_EVENT: Final = """
-    INSERT INTO events (drafter_id, sequence, kind, actor, body, digest, created_at)
-    SELECT :drafter_id, :event_sequence, :event_kind, :actor, :event_body, :event_digest, :now FROM {after}
-"""
-"""Appends an event if the part of the statement that is named by `after` wrote anything."""
-
-_REGISTER: Final = text(
-    f"""
-    WITH checkpoint AS (
-        INSERT INTO checkpoints (drafter_id, version, weights_digest, inventory, actor, created_at)
-        VALUES (:drafter_id, :version, :weights_digest, :inventory, :actor, :now)
-        RETURNING id
-    ), files AS (
-        INSERT INTO checkpoint_files (checkpoint_id, position, name, size, sha256, role)
-        SELECT checkpoint.id, file.position, file.name, file.size, file.sha256, file.role
-        FROM checkpoint, jsonb_to_recordset(:files)
-            AS file (position integer, name text, size bigint, sha256 text, role text)
-    ), revision AS (
-        INSERT INTO provenance_revisions
-            (checkpoint_id, revision, target_id, document, digest, trained_depths, actor, reason, created_at)
-        SELECT id, 1, :target_id, :document, :digest, :trained_depths, :actor, :reason, :now FROM checkpoint
-    ), counter AS (
-        UPDATE drafters SET versions = :version WHERE id = :drafter_id
-    ), event AS ({INSERT_EVENT.format(after="checkpoint")})
-    SELECT id FROM checkpoint
-    """  # noqa: S608  # put together from constants only
-).bindparams(
-    bindparam("inventory", type_=JSONB),
-    bindparam("files", type_=JSONB),
-    bindparam("document", type_=JSONB),
-    bindparam("event_body", type_=JSONB),
-    bindparam("trained_depths", type_=ARRAY(BigInteger)),
-)
-
-_APPEND_REVISION: Final = text(
-    f"""
-    WITH revision AS (
-        INSERT INTO provenance_revisions
-            (checkpoint_id, revision, target_id, document, digest, trained_depths, actor, reason, created_at)
-        VALUES
-            (:checkpoint_id, :revision, :target_id, :document, :digest, :trained_depths, :actor, :reason, :now)
-        RETURNING revision
-    )
-    {INSERT_EVENT.format(after="revision")}
-    """  # noqa: S608  # put together from constants only
-).bindparams(
-    bindparam("document", type_=JSONB),
-    bindparam("event_body", type_=JSONB),
-    bindparam("trained_depths", type_=ARRAY(BigInteger)),
-)
+from registry.store.events import Link
 
 REGISTERED: Final = "registered"
 """The reason of every first revision."""
@@ -194,15 +88,17 @@ async def register(connection: AsyncConnection, new: NewCheckpoint, *, digest: D
         FactsDiffer: the same weights are registered under this name with other facts.
         Refused: the target is not registered.
     """
-    target_id = await _find_target(connection, new.target_name, new.target_revision)
-    drafter_id = int((await connection.execute(_ENTER_DRAFTER, {"name": new.name})).scalar_one())
-    parameters = {"drafter_id": drafter_id, "weights_digest": new.weights_digest}
-    state = (await connection.execute(_STATE_WITH_WEIGHTS, parameters)).one()
+    target = {"target_name": new.target_name, "target_revision": new.target_revision}
+    entered = (await connection.execute(statements.ENTER, {"name": new.name, **target})).one_or_none()
+    if entered is None:
+        raise _not_registered(new.target_name, new.target_revision)
+    parameters = {"drafter_id": entered.drafter_id, "weights_digest": new.weights_digest}
+    state = (await connection.execute(statements.STATE_WITH_WEIGHTS, parameters)).one()
     if state.checkpoint_id is not None:
         _refuse_other_facts(new, state)
         return Written(checkpoint_id=state.checkpoint_id, version=state.version, at=state.now, created=False)
-    facts = _Facts(document=new.document, digest=digest, trained_depths=new.trained_depths, target_id=target_id)
-    return await _insert_checkpoint(connection, new, facts, drafter_id=drafter_id, state=state)
+    facts = _Facts(document=new.document, digest=digest, trained_depths=new.trained_depths, target_id=entered.target_id)
+    return await _insert_checkpoint(connection, new, facts, drafter_id=entered.drafter_id, state=state)
 
 
 async def amend(connection: AsyncConnection, amendment: Amendment) -> ProvenanceRevision:
@@ -229,31 +125,34 @@ async def amend(connection: AsyncConnection, amendment: Amendment) -> Provenance
 
 async def lock_drafter(connection: AsyncConnection, name: str) -> int | None:
     """Take the lock of a drafter and return its id; None: there is no such drafter."""
-    found = (await connection.execute(_LOCK_DRAFTER, {"name": name})).scalar_one_or_none()
+    found = (await connection.execute(statements.LOCK_DRAFTER, {"name": name})).scalar_one_or_none()
     return None if found is None else int(found)
 
 
 async def state_with_version(connection: AsyncConnection, drafter_id: int | None, version: int | None) -> AnyRow | None:
     """Return the drafter's chain and one of its checkpoints; None: there is no such checkpoint."""
     parameters = {"drafter_id": drafter_id, "version": version}
-    state = (await connection.execute(_STATE_WITH_VERSION, parameters)).one_or_none()
+    state = (await connection.execute(statements.STATE_WITH_VERSION, parameters)).one_or_none()
     return state if state is not None and state.checkpoint_id is not None else None
 
 
 async def _find_target(connection: AsyncConnection, name: str, revision: str | None) -> int:
     """Return the id of a registered target; without a revision the newest of that name."""
-    statement = _NEWEST_TARGET if revision is None else _TARGET_OF_REVISION
-    parameters = {"name": name} if revision is None else {"name": name, "revision": revision}
-    found = (await connection.execute(statement, parameters)).scalar_one_or_none()
+    parameters = {"target_name": name, "target_revision": revision}
+    found = (await connection.execute(statements.TARGET, parameters)).scalar_one_or_none()
     if found is None:
-        of_revision = f" at revision {revision}" if revision else ""
-        option = f" --revision {revision}" if revision else ""
-        raise Refused(
-            f"The target {name}{of_revision} is not registered.",
-            hint=f"Register it first: roost target add {name} --config config.json{option}",
-            pointer="/target/name",
-        )
+        raise _not_registered(name, revision)
     return int(found)
+
+
+def _not_registered(name: str, revision: str | None) -> Refused:
+    of_revision = f" at revision {revision}" if revision else ""
+    option = f" --revision {revision}" if revision else ""
+    return Refused(
+        f"The target {name}{of_revision} is not registered.",
+        hint=f"Register it first: roost target add {name} --config config.json{option}",
+        pointer="/provenance/target",
+    )
 
 
 def _refuse_other_facts(new: NewCheckpoint, state: AnyRow) -> None:
@@ -299,7 +198,7 @@ async def _insert_checkpoint(
         **facts.parameters(),
         **link.parameters("checkpoint.registered", actor=new.actor, body=body),
     }
-    checkpoint_id = (await connection.execute(_REGISTER, parameters)).scalar_one()
+    checkpoint_id = (await connection.execute(statements.REGISTER, parameters)).scalar_one()
     return Written(checkpoint_id=checkpoint_id, version=version, at=link.now, created=True)
 
 
@@ -329,7 +228,7 @@ async def _insert_revision(
         **facts.parameters(),
         **link.parameters("provenance.amended", actor=amendment.actor, body=body),
     }
-    await connection.execute(_APPEND_REVISION, parameters)
+    await connection.execute(statements.APPEND_REVISION, parameters)
     return ProvenanceRevision(
         revision=revision,
         provenance=amendment.provenance,

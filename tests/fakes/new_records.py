@@ -4,13 +4,13 @@ import copy
 import hashlib
 from datetime import UTC, datetime
 
+from fakes import sample_documents
+
 from registry.documents import provenance as provenance_documents
 from registry.documents import target as target_documents
 from registry.domain.digests import Digest
 from registry.domain.tensors import Inventory, StoredFile, Tensor, VocabMap
 from registry.services.records import EmissionRecord, EmittedFile, NewCheckpoint, TargetRecord, VerdictRecord
-
-from fakes import sample_documents
 
 Json = dict[str, object]
 

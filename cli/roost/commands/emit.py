@@ -1,7 +1,6 @@
 """`roost emit`: the files that one engine build needs, written into a directory."""
 
 import json
-import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,8 @@ from roost.failures import Refused
 from roost.launch_line import launch_line
 from roost.problems import ProblemFailure
 from roost.progress import size
+from roost.render_verdict import headline, spell, taps_of
 from roost.render_verdict import render as render_verdict
-from roost.render_verdict import spell, taps_of
 from roost.screen import Paint, Screen, takes_format
 from roost.tables import facts
 
@@ -87,7 +86,7 @@ def render(document: Mapping[str, Any], *, costs: list[dict[str, str]], paint: P
         ("lock", document["lock_digest"]),
     ]
     parts = [f"emitted {paint(document['checkpoint'], 'bold')} into {document['directory']}\n{facts(pairs)}"]
-    parts.append(textwrap.fill(verdict["headline"], width, initial_indent="  ", subsequent_indent="  "))
+    parts.append(headline(verdict, width=width, indent="  "))
     longest = max(len(file["name"]) for file in document["files"])
     parts.append("\n".join(f"  {file['name']:<{longest}}  {size(file['size'])}" for file in document["files"]))
     parts += [f"{paint('note', 'yellow', 'bold')}: {cost['option']} is needed: {cost['cost']}" for cost in costs]

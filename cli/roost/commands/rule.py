@@ -9,7 +9,7 @@ from roost.screen import Screen, takes_format
 from roost.tables import table
 
 if TYPE_CHECKING:
-    from registry.rules.catalogue import Catalogue
+    from registry.rules.collection import Catalogue
 
 
 @click.command(name="rule")

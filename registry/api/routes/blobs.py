@@ -6,6 +6,7 @@ from starlette.responses import Response, StreamingResponse
 
 from registry.api import bodies
 from registry.api.answers import answer
+from registry.api.openapi import octets_body, problem_responses
 from registry.api.parts import parts_of
 from registry.domain.errors import NotFound
 
@@ -15,7 +16,17 @@ router = APIRouter(prefix="/v1/blobs", tags=["blobs"])
 _PATH = "/{digest:path}"
 
 
-@router.put(_PATH, status_code=201, response_model=None)
+@router.put(
+    _PATH,
+    status_code=201,
+    response_model=None,
+    responses={
+        201: {"description": "Stored."},
+        200: {"description": "It was stored before."},
+        **problem_responses(413, 415, 422, 503),
+    },
+    openapi_extra=octets_body(),
+)
 async def put_blob(request: Request, digest: str) -> Response:
     """Store the body under its SHA-256; verified on the way. 201 when it is new, 200 when it was there."""
     parts = parts_of(request)
@@ -32,14 +43,18 @@ async def put_blob(request: Request, digest: str) -> Response:
     return answer({"digest": digest, "size": known})
 
 
-@router.head(_PATH, response_model=None)
+@router.head(_PATH, response_model=None, responses=problem_responses(404, 422, 503))
 async def head_blob(request: Request, digest: str) -> Response:
     """Tell whether a blob is stored, and its size."""
     size = _size(request, digest)
     return Response(headers=_headers(digest, size), media_type=bodies.OCTETS)
 
 
-@router.get(_PATH, response_model=None)
+@router.get(
+    _PATH,
+    response_model=None,
+    responses={200: {"description": "The bytes.", "content": {bodies.OCTETS: {}}}, **problem_responses(404, 422, 503)},
+)
 async def get_blob(request: Request, digest: str) -> Response:
     """Return the bytes of a blob."""
     size = _size(request, digest)

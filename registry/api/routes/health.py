@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from registry.api.answers import answer
+from registry.api.openapi import problem_responses
 from registry.api.parts import parts_of
 from registry.domain.errors import Unavailable
 
@@ -18,13 +19,13 @@ MEND: Final = "`roost db migrate` brings a database to the revision this service
 """What to do about a database that is not at head."""
 
 
-@router.get("/healthz", response_model=None)
+@router.get("/healthz", response_model=None, responses=problem_responses())
 async def healthz() -> Response:
     """Answer as long as the process lives."""
     return answer({"status": "ok"})
 
 
-@router.get("/readyz", response_model=None)
+@router.get("/readyz", response_model=None, responses=problem_responses(503))
 async def readyz(request: Request) -> Response:
     """Answer 200 when database and blob folder can be used, else 503 with the reason."""
     parts = parts_of(request)

@@ -19,7 +19,7 @@ async def list_rules() -> Response:
 @router.get(
     "/{code}",
     response_model=None,
-    responses={200: {"description": "The rule with its manual, in Markdown."}, **problem_responses(404)},
+    responses={200: {"description": "The rule with its manual, in Markdown."}, **problem_responses(404, 422)},
 )
 async def get_rule(code: str) -> Response:
     """Return one rule by code or name, with its manual."""

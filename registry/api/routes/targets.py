@@ -23,8 +23,10 @@ router = APIRouter(prefix="/v1/targets", tags=["targets"])
     response_model=None,
     status_code=201,
     responses={
-        201: document_response("target", "Registered."),
-        200: document_response("target", "It was registered; a fact that was missing may have been filled in."),
+        201: document_response("registered-target", "Registered."),
+        200: document_response(
+            "registered-target", "It was registered; a fact that was missing may have been filled in."
+        ),
         **problem_responses(409, 413, 415, 422, 503),
     },
     openapi_extra=document_body("target"),
@@ -39,7 +41,14 @@ async def add_target(request: Request) -> Response:
     return answer(target_view(added.record), 201 if added.created else 200)
 
 
-@router.get("", response_model=None, responses={200: page_response("Targets."), **problem_responses(422, 503)})
+@router.get(
+    "",
+    response_model=None,
+    responses={
+        200: page_response("Targets.", {"$ref": "#/components/schemas/registered-target"}),
+        **problem_responses(422, 503),
+    },
+)
 async def list_targets(request: Request, after: After = None, limit: Limit = 100) -> Response:
     """List targets by name and revision."""
     found = await parts_of(request).records.targets(after=after, limit=limit)
@@ -49,7 +58,7 @@ async def list_targets(request: Request, after: After = None, limit: Limit = 100
 @router.get(
     "/{name:path}",
     response_model=None,
-    responses={200: document_response("target", "The target."), **problem_responses(404, 422, 503)},
+    responses={200: document_response("registered-target", "The target."), **problem_responses(404, 422, 503)},
 )
 async def get_target(
     request: Request, name: str, revision: Annotated[str | None, Query(description="Default: the newest.")] = None

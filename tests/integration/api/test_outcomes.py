@@ -30,16 +30,20 @@ def founding_name(service, case):
 
 
 def test_a_check_answers_canonical_bytes_and_stores_nothing(client, founding_name):
+    before = client.get(f"/v1/events/{founding_name}").json["items"]
     answer = client.post("/v1/check", proposal(founding_name))
     assert (answer.status, answer.media_type) == (200, "application/json")
     verdict = verdict_documents.parse(answer.body)
     assert verdict.decision != "block"
     assert answer.body == canonical_bytes(answer.json)
-    client.get(f"/v1/verdicts/{sha256(answer.body)}").problem(404, "not-found")
+    assert client.get(f"/v1/events/{founding_name}").json["items"] == before
 
 
 def test_a_block_is_a_verdict_and_no_error(client, founding_name):
-    config = {"architectures": ["LlamaForCausalLMEagle3"], "eagle_config": {"eagle_aux_hidden_state_layer_ids": [-1, 2, 30]}}
+    config = {
+        "architectures": ["LlamaForCausalLMEagle3"],
+        "eagle_config": {"eagle_aux_hidden_state_layer_ids": [-1, 2, 30]},
+    }
     answer = client.post("/v1/check", proposal(founding_name, draft_config=config))
     assert answer.status == 200
     assert answer.json["decision"] == "block"

@@ -4,10 +4,10 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-
 from fakes import new_records
 from fakes.new_records import emission_record, new_checkpoint, target_record, verdict_record, weights
 from fakes.records import FakeRecords
+
 from registry.documents import provenance as provenance_documents
 from registry.domain.differences import FactsDiffer
 from registry.domain.errors import Conflict, NotFound, Refused

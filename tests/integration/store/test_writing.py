@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import psycopg
 import pytest
-from sqlalchemy import event, text
-
 from fakes import new_records
 from fakes.new_records import emission_record, new_checkpoint, target_record, verdict_record, weights
+from sqlalchemy import event, text
+
 from registry.documents import provenance as provenance_documents
 from registry.domain.digests import Digest
 from registry.domain.errors import IntegrityMismatch, Invalid, NotFound, Refused, Unavailable
@@ -19,6 +19,9 @@ from registry.store.connect import connect
 from registry.store.records import PostgresRecords
 
 NAME = "kimi/eagle3"
+KILL_THE_OTHERS = """
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()"""
 
 
 def plain(url: str) -> psycopg.Connection:
@@ -27,8 +30,7 @@ def plain(url: str) -> psycopg.Connection:
 
 def count_rows(url: str) -> dict[str, int]:
     with plain(url) as connection:
-        counted = {table: connection.execute(f"SELECT count(*) FROM {table}").fetchone() for table in tables.metadata.tables}
-    return {table: row[0] for table, row in counted.items()}
+        return {table: connection.execute(f"TABLE {table}").rowcount for table in tables.metadata.tables}
 
 
 def amendment(**facts):
@@ -143,7 +145,7 @@ class Failing:
             raise RuntimeError(msg)
 
 
-@pytest.mark.parametrize("at", [1, 2, 3, 4])
+@pytest.mark.parametrize("at", [1, 2, 3])
 def test_a_registration_that_fails_midway_leaves_nothing_and_can_be_repeated(database, on_postgres, at):
     async def prepare(records):
         await records.add_target(target_record(), actor="ada")
@@ -166,6 +168,24 @@ def test_a_registration_that_fails_midway_leaves_nothing_and_can_be_repeated(dat
     assert on_postgres(database.service_url, repeat) == (1, True, 1)
 
 
+def test_a_failure_after_the_commit_leaves_the_whole_and_the_repeat_finds_it(database, on_postgres):
+    async def fail():
+        engine = connect(database.service_url)
+        records = PostgresRecords(engine)
+        await records.add_target(target_record(), actor="ada")
+        Failing(engine, 4)
+        with pytest.raises(RuntimeError, match="injected"):
+            await records.add_checkpoint(new_checkpoint())
+        await engine.dispose()
+
+    async def repeat(records):
+        record, created = await records.add_checkpoint(new_checkpoint())
+        return record.version, created, len(await records.events(NAME))
+
+    asyncio.run(fail())
+    assert on_postgres(database.service_url, repeat) == (1, False, 1)
+
+
 def test_a_refused_row_undoes_the_whole_registration(database, on_postgres):
     new = new_checkpoint()
     twice = StoredFile(name="config.json", size=1, sha256=new_records.sha256("other"), role="config")
@@ -186,10 +206,9 @@ def test_a_connection_that_was_killed_is_replaced_and_the_work_repeated(database
         await records.add_target(target_record(), actor="ada")
         await records.add_checkpoint(new_checkpoint())
         with plain(database.owner_url) as owner:
-            kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-            assert owner.execute(kill).rowcount > 0
+            assert owner.execute(KILL_THE_OTHERS).rowcount > 0
             read = await records.checkpoint(NAME)
-            assert owner.execute(kill).rowcount > 0
+            assert owner.execute(KILL_THE_OTHERS).rowcount > 0
             written, _ = await records.add_checkpoint(new_checkpoint(number=2))
         return read.version, written.version
 
@@ -208,6 +227,27 @@ def test_a_held_lock_is_given_up_in_time_and_reported(database, on_postgres):
 
     url = database.service_url + "&options=-c%20lock_timeout%3D200ms"
     assert on_postgres(url, scenario) == 2
+
+
+def test_a_canceled_registration_leaves_nothing_and_no_connection_behind(database):
+    async def scenario():
+        engine = connect(database.service_url, pool_size=1)
+        records = PostgresRecords(engine)
+        await records.add_target(target_record(), actor="ada")
+        await records.add_checkpoint(new_checkpoint())
+        with plain(database.owner_url) as owner, owner.transaction():
+            owner.execute("SELECT 1 FROM drafters FOR UPDATE")
+            waiting = asyncio.create_task(records.add_checkpoint(new_checkpoint(number=2)))
+            await asyncio.sleep(0.2)
+            waiting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+        held = engine.pool.checkedout()
+        record, created = await records.add_checkpoint(new_checkpoint(number=3))
+        await engine.dispose()
+        return held, record.version, created
+
+    assert asyncio.run(scenario()) == (0, 2, True)
 
 
 def test_reads_do_not_wait_for_a_writer(database, on_postgres):
@@ -365,7 +405,14 @@ def test_sessions_have_limits_and_a_name(database):
     async def scenario():
         engine = connect(database.service_url + "&options=-c%20work_mem%3D5MB")
         query = "SELECT current_setting(:name)"
-        names = ("application_name", "statement_timeout", "lock_timeout", "TimeZone", "work_mem", "transaction_isolation")
+        names = (
+            "application_name",
+            "statement_timeout",
+            "lock_timeout",
+            "TimeZone",
+            "work_mem",
+            "transaction_isolation",
+        )
         async with engine.connect() as connection:
             found = [await connection.scalar(text(query), {"name": name}) for name in names]
         await engine.dispose()

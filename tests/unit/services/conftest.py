@@ -58,7 +58,8 @@ async def registry(tmp_path: Path, case: Founding) -> Registry:
         records=FakeRecords(),
         blobs=FakeBlobs(tmp_path / "blobs"),
         profiles=shipped(
-            profile(targets={KIMI: facts}), profile(version="2.0", targets={KIMI: lacking}),
+            profile(targets={KIMI: facts}),
+            profile(version="2.0", targets={KIMI: lacking}),
         ),
     )
     made.upload(case)

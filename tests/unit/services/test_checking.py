@@ -26,7 +26,10 @@ async def test_the_stored_config_is_judged_where_none_is_proposed(registry, case
 
 async def test_a_proposed_config_takes_the_place_of_the_stored_one(registry, case):
     await registry.register(case.body("kimi"))
-    config = {"architectures": ["LlamaForCausalLMEagle3"], "eagle_config": {"eagle_aux_hidden_state_layer_ids": [2, 3, 4]}}
+    config = {
+        "architectures": ["LlamaForCausalLMEagle3"],
+        "eagle_config": {"eagle_aux_hidden_state_layer_ids": [2, 3, 4]},
+    }
     verdict = (await checked(registry, draft_config=config)).verdict
     assert verdict.decision == "block"
 
@@ -65,9 +68,7 @@ async def test_what_is_not_registered_is_said_with_its_place(registry, case):
 async def test_a_stored_verdict_is_kept_under_the_digest_of_its_bytes_and_goes_stale(registry, case):
     await registry.register(case.body("kimi"))
     document = proposal_documents.parse({"schema": "roost.proposal/1", "checkpoint": "kimi", "engine": "sglang==1.0"})
-    record = await store_verdict(
-        document=document, records=registry.records, profiles=registry.profiles, actor="ada"
-    )
+    record = await store_verdict(document=document, records=registry.records, profiles=registry.profiles, actor="ada")
     assert record.id == "sha256:" + hashlib.sha256(record.body).hexdigest()
     assert (record.ref, record.provenance_revision) == ("kimi@1", 1)
     assert not (await registry.records.verdict(record.id)).stale

@@ -33,7 +33,7 @@ async def test_engine_builds_are_listed_with_their_citation(registry):
 
 async def test_a_profile_is_found_by_its_build(registry):
     assert documenting.profile_document("sglang==2.0", registry.profiles)["version"] == "2.0"
-    with pytest.raises(NotFound, match="sglang==1.0, sglang==2.0"):
+    with pytest.raises(NotFound, match=r"sglang==1\.0, sglang==2\.0"):
         documenting.profile_document("sglang==1.5", registry.profiles)
     with pytest.raises(Invalid):
         documenting.profile_document("sglang", registry.profiles)

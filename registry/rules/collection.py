@@ -1,4 +1,4 @@
-"""The catalogue: every rule, found by walking this package, and the running of them over a case.
+"""The collection of rules: every rule, found by walking this package, and the running of them over a case.
 
 A module that has a `RULE` is a rule; adding one needs no edit anywhere else.
 """
@@ -24,9 +24,11 @@ from registry.rules.rule import FAMILIES, HAS, Part, Rule, Stage
 GENERATION: Final = 1
 """First number of the rule set's version: grows when findings change their form."""
 
-_CODE: Final = re.compile(r"^[A-Z]{3}[0-9]{3}$")
-_NAME: Final = re.compile(r"^[a-z0-9]+(-[a-z0-9]+)*$")
-_OPTION: Final = re.compile(r"^--?[A-Za-z][\w-]*")
+_CODE: Final = re.compile(r"[A-Z]{3}[0-9]{3}")
+_NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_OPTION: Final = re.compile(r"^(?!-m$)--?[A-Za-z][\w-]*")
+"""An option of the engine; the `-m` of `python -m` is not one."""
+
 _ASSIGNMENT: Final = re.compile(r"^[A-Za-z_]\w*(?==)")
 _LISTED: Final[tuple[Part, ...]] = ("target", "reading")
 """Parts beside `launch` whose absence a verdict mentions."""
@@ -68,9 +70,10 @@ class Catalogue:
         """Return up to three codes that `code` may have been meant to be, the likeliest first."""
         from difflib import get_close_matches  # noqa: PLC0415  # only a mistyped code needs it
 
+        begun = [rule.code for rule in self.rules if code and rule.code.startswith(code.upper())]
         close = get_close_matches(code.upper(), [rule.code for rule in self.rules], n=3, cutoff=0.5)
         named = get_close_matches(code.lower(), [rule.name for rule in self.rules], n=3, cutoff=0.6)
-        return tuple(dict.fromkeys([*close, *(self._found[name].code for name in named)]))[:3]
+        return tuple(dict.fromkeys([*begun, *close, *(self._found[name].code for name in named)]))[:3]
 
     def judge(self, case: Case, stage: Stage) -> tuple[Finding, ...]:
         """Run every rule that applies, and return the findings in order.
@@ -112,10 +115,10 @@ def _fingerprint(names: Iterable[str]) -> str:
 
 
 def _refuse_malformed(rule: Rule) -> None:
-    if not _CODE.match(rule.code) or rule.code[:3] not in FAMILIES:
+    if not _CODE.fullmatch(rule.code) or rule.code[:3] not in FAMILIES:
         msg = f"{rule.code!r} is not a rule code: expected a family ({', '.join(FAMILIES)}) and three digits"
         raise ValueError(msg)
-    if not _NAME.match(rule.name):
+    if not _NAME.fullmatch(rule.name):
         msg = f"{rule.code}: {rule.name!r} is not a rule name: expected kebab-case"
         raise ValueError(msg)
     try:
