@@ -81,6 +81,7 @@ def main() -> int:
 
 
 def _run() -> None:
+    _stop()  # what a demo that was killed may have left
     case = write_founding_case(HOME / "case")
     _forget_other_facts(case)
     shutil.rmtree(HOME / "emitted", ignore_errors=True)
@@ -187,7 +188,7 @@ def _takes(verdict: dict[str, Any]) -> str:
         if suggested and suggested["decision"] != "block":
             return " and ".join([*map(_ids, suggested["draft_config"]), *suggested["launch"]])
     remedy = str(verdict["remedy"])
-    return {"none": "nothing", "engine": "another build or the plugin"}.get(remedy, remedy)
+    return {"none": "nothing", "engine": "another build"}.get(remedy, remedy)
 
 
 def _ids(edit: dict[str, Any]) -> str:

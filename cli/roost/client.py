@@ -50,13 +50,17 @@ class Client:
     _connection: http.client.HTTPConnection | None = field(default=None, repr=False)
 
     @classmethod
-    def from_environment(cls, *, refusal_exit: int = 1) -> "Client":
-        """Return the client of the registry that ROOST_URL names, acting as ROOST_ACTOR or the user."""
+    def from_environment(cls, *, refusal_exit: int = 1, timeout: float = 60.0) -> "Client":
+        """Return the client of the registry that ROOST_URL names, acting as ROOST_ACTOR or the user.
+
+        Raises:
+            Failure: ROOST_URL is no address.
+        """
         url = os.environ.get("ROOST_URL") or DEFAULT_URL
         parts = urlsplit(url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise Failure(f"ROOST_URL is {url!r}, which is no http:// or https:// address")
-        return cls(url=url.rstrip("/"), actor=current_actor(), refusal_exit=refusal_exit)
+        return cls(url=url.rstrip("/"), actor=current_actor(), refusal_exit=refusal_exit, timeout=timeout)
 
     def get(self, path: str, **query: str | int | None) -> Answer:
         """GET `path` with the query's values that are not None.

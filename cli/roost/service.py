@@ -3,6 +3,7 @@
 import os
 import signal
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
@@ -14,6 +15,9 @@ from roost.failures import Failure
 from roost.server_extra import server_module
 
 Say = Callable[[str], None]
+
+_WATCH_SECONDS: Final = 0.5
+"""How often to look whether Postgres still runs."""
 
 _ENDINGS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -45,7 +49,8 @@ def run(folder: Path, *, host: str, port: int, say: Say) -> None:
                 say(database.note)
             migrate.upgrade(database.owner_url)
             chosen = settings.Settings(database_url=database.service_url, data=folder, host=host, port=port)
-            serving.serve(chosen, ready=listening)
+            with _kept_running(database.pid, restart=lambda: int(embedded.start(folder).pid), say=say):
+                serving.serve(chosen, ready=listening)
         except KeyboardInterrupt:
             _stop(embedded.stop, folder)
         except BaseException:
@@ -55,6 +60,34 @@ def run(folder: Path, *, host: str, port: int, say: Say) -> None:
             raise
         else:
             _stop(embedded.stop, folder)
+
+
+@contextmanager
+def _kept_running(pid: int, *, restart: Callable[[], int], say: Say) -> Iterator[None]:
+    """Start Postgres again when it ends while the block runs: killed, or out of memory. Its log recovers by itself."""
+    leaving = threading.Event()
+    watch = threading.Thread(target=_watch, args=(pid, restart, say, leaving), name="postgres-watch", daemon=True)
+    watch.start()
+    try:
+        yield
+    finally:
+        leaving.set()
+        watch.join()
+
+
+def _watch(pid: int, restart: Callable[[], int], say: Say, leaving: threading.Event) -> None:
+    started = data_folder.start_of(pid)
+    while not leaving.wait(_WATCH_SECONDS):
+        if started is not None and data_folder.start_of(pid) == started:
+            continue
+        say("Postgres has ended without being asked to; it is started again")
+        try:
+            pid = restart()
+        except Exception as error:  # noqa: BLE001 - tried again at the next look: the service lives on and says 503
+            say(f"Postgres does not start: {error}")
+            started = None
+        else:
+            started = data_folder.start_of(pid)
 
 
 def _stop(stop: Callable[[Path], bool], folder: Path) -> None:

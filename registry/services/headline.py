@@ -65,4 +65,5 @@ def _needs(span: Span) -> str:
 
 
 def _obstacles(spans: Iterable[Span]) -> str:
-    return "; ".join(f"{_versions(span)} ({span.obstacle})" for span in spans)
+    # Semicolons separate the headline's parts, so an obstacle must not bring its own.
+    return ", ".join(f"{_versions(span)} ({span.obstacle.replace('; ', ', ')})" for span in spans)

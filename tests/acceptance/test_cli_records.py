@@ -123,6 +123,14 @@ def test_a_version_that_is_not_there_names_the_newest(roost, registered, format_
     assert f"{NAME}@1" in done.stderr
 
 
+@pytest.mark.parametrize("engine", ["sglang", "==0.5.9", "sglang=="])
+@pytest.mark.parametrize("command", [["check", NAME], ["emit", NAME, "--out", "out"], ["preflight", "."]], ids=str)
+def test_what_is_no_build_at_all_is_a_usage_error(bare_roost, command, engine):
+    done = bare_roost(*command, "--engine", engine)
+    assert done.returncode == 2
+    assert f"{engine!r} is not an engine build" in done.stderr
+
+
 def test_quiet_says_nothing_but_how_it_ended(roost, registered):
     done = roost("check", NAME, "--engine", "sglang==0.5.23", "--format", "quiet")
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "")

@@ -169,6 +169,22 @@ def test_after_kill_9_a_new_up_finds_everything_and_down_stops_what_was_left(up,
     assert not alive(postgres)
 
 
+def test_postgres_that_is_killed_is_started_again_and_nothing_is_lost(up, bare_roost, founding):
+    started = up()
+    address = {"ROOST_URL": started["url"]}
+    bare_roost("target", "add", "some/Target", "--config", founding.case.target_config, env=address, check=True)
+    postgres = postgres_pid(Path(started["data"]))
+    os.kill(postgres, signal.SIGKILL)
+
+    def answers() -> bool:
+        done = bare_roost("target", "list", env=address)
+        assert done.returncode in {0, 3}
+        return done.returncode == 0 and "some/Target" in done.stdout and not alive(postgres)
+
+    assert wait_until(answers)
+    assert "started again" in Path(started["data"], "roost.log").read_text()
+
+
 def test_down_never_signals_a_process_that_merely_has_the_recorded_id(up, bare_roost):
     started = up()
     data = Path(started["data"])

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from roost.client import Client
+from roost.engine_option import takes_engine
 from roost.failures import COULD_NOT_RUN, PASSED, REFUSED
 from roost.inputs import read_config
 from roost.render_verdict import render
@@ -14,7 +15,7 @@ from roost.screen import Screen, takes_format
 
 @click.command(name="check")
 @click.argument("checkpoint", metavar="NAME[@N]")
-@click.option("--engine", required=True, metavar="E==V", help="The engine build, such as sglang==0.5.23.")
+@takes_engine("The engine build, such as sglang==0.5.23.")
 @click.option(
     "--draft-config",
     type=click.Path(path_type=Path),

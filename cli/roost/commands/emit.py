@@ -9,6 +9,7 @@ import click
 
 from roost import emitted
 from roost.client import Client
+from roost.engine_option import takes_engine
 from roost.failures import Refused
 from roost.launch_line import launch_line
 from roost.problems import ProblemFailure
@@ -21,7 +22,7 @@ from roost.tables import facts
 
 @click.command(name="emit")
 @click.argument("checkpoint", metavar="NAME[@N]")
-@click.option("--engine", required=True, metavar="E==V", help="The engine build, such as vllm==0.33.0.")
+@takes_engine("The engine build, such as vllm==0.33.0.")
 @click.option(
     "--out",
     required=True,

@@ -8,6 +8,7 @@ import click
 
 from roost.commands import verify
 from roost.commands.check import exit_code
+from roost.engine_option import takes_engine
 from roost.failures import REFUSED, Misused
 from roost.inputs import fault_lines
 from roost.render_verdict import render
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command(name="preflight")
 @click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--engine", required=True, metavar="E==V", help="The engine build that is about to be launched.")
+@takes_engine("The engine build that is about to be launched.")
 @click.option("--launch", metavar="'ARGS'", help="Its launch options; default: those of the lock.")
 @click.option("--strict", is_flag=True, help="Exit 1 on warnings too.")
 @takes_format

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 _NOT_FOUND = 404
 
+_PATIENCE = 3600.0
+"""Seconds: the registry reads every byte again before it answers."""
+
 
 @click.command(name="register")
 @click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
@@ -44,7 +47,7 @@ def command(directory: Path, name: str, provenance_path: Path, *, screen: Screen
     safetensors, index, tokenizer and template files are taken.
     """
     provenance = provenance_file.read(provenance_path)
-    client = Client.from_environment()
+    client = Client.from_environment(timeout=_PATIENCE)
     _inspected(directory, provenance, screen, hash_contents=False)
     _require_target(client, provenance.document["target"])
     inventory = _inspected(directory, provenance, screen, hash_contents=True)
