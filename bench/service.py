@@ -3,11 +3,12 @@
     python bench/service.py [--rounds N]
 
 Method: one client, one connection, interleaved rounds (no-op, then each request), p50 and its multiple of the no-op's.
-The no-op is `GET /healthz`, which touches nothing. Registration is of metadata: the bytes are there already, and each
-round registers them under a new name.
+The no-op is `GET /healthz`, which touches nothing. Registration is of metadata: each round registers other weights,
+whose bytes were uploaded before its clock starts; what the service reads again from them is within it.
 """
 
 import argparse
+import hashlib
 import http.client
 import json
 import os
@@ -19,7 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tools.founding_case import TARGET_NAME, TARGET_REVISION, write_founding_case
+from tools.founding_case import TARGET_NAME, TARGET_REVISION, FoundingCase, write_founding_case
 
 ROOST = Path(sys.executable).with_name("roost")
 
@@ -42,26 +43,22 @@ def main() -> None:
                 ["register", case.drafter, "--name", "founding", "--provenance", case.provenance],
             ):
                 subprocess.run([ROOST, *command], check=True, stdout=subprocess.DEVNULL, env=environment)
-            _measure(rounds, port, case.provenance)
+            _measure(rounds, port, case)
         finally:
             subprocess.run([ROOST, "down", "--data", Path(folder) / "data"], check=False, stdout=subprocess.DEVNULL)
 
 
-def _measure(rounds: int, port: int, provenance: Path) -> None:
+def _measure(rounds: int, port: int, case: FoundingCase) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", port)
-    held = json.loads(_ask(connection, "GET", "/v1/checkpoints/founding")[1])
-    registration = {
-        "schema": "roost.registration/1",
-        "provenance": json.loads(provenance.read_text()),
-        "files": [{key: file[key] for key in ("name", "size", "sha256")} for file in held["files"]],
-    }
-    registration["provenance"]["capture"].pop("source", None)
+    weights = (case.drafter / "model.safetensors").read_bytes()
+    provenance = json.loads(case.provenance.read_text())
+    provenance["capture"].pop("source")
     proposal = json.dumps(
         {"schema": "roost.proposal/1", "checkpoint": "founding@1", "engine": "sglang==0.5.23"}
     ).encode()
     times: dict[str, list[float]] = {}
     for number in range(rounds):
-        body = json.dumps({**registration, "name": f"bench/{number}"}).encode()
+        body = _registration(connection, case, provenance, number, _variant(weights, number))
         for name, method, path, payload in (
             ("no-op", "GET", "/healthz", None),
             ("GET checkpoint", "GET", "/v1/checkpoints/founding@1", None),
@@ -78,6 +75,27 @@ def _measure(rounds: int, port: int, provenance: Path) -> None:
     print(f"{'request':<20} {'p50 ms':>8} {'x no-op':>8}")
     for name, taken in times.items():
         print(f"{name:<20} {1000 * statistics.median(taken):>8.2f} {statistics.median(taken) / noop:>8.1f}")
+
+
+def _variant(weights: bytes, number: int) -> bytes:
+    """Return the same file with other numbers in the middle, where a matrix lies."""
+    middle = len(weights) // 2
+    return weights[:middle] + number.to_bytes(4, "little") + weights[middle + 4 :]
+
+
+def _registration(
+    connection: http.client.HTTPConnection, case: FoundingCase, provenance: object, number: int, weights: bytes
+) -> bytes:
+    """Upload one variant's files and return the document that registers them."""
+    files = {"config.json": (case.drafter / "config.json").read_bytes(), "model.safetensors": weights}
+    listed = []
+    for name, data in files.items():
+        digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
+        listed.append({"name": name, "size": len(data), "sha256": digest})
+        connection.request("PUT", f"/v1/blobs/{digest}", data, {"Content-Type": "application/octet-stream"})
+        connection.getresponse().read()
+    document = {"schema": "roost.registration/1", "name": f"bench/{number}", "provenance": provenance, "files": listed}
+    return json.dumps(document).encode()
 
 
 def _ask(

@@ -129,11 +129,11 @@ class _Run:
 
     def __init__(self, jobs: Sequence[HashJob], *, progress: Progress | None, threads: int) -> None:
         self.cores = threads
-        self.threads = min(threads, len(jobs))
+        self._total = self._waiting = sum(job.size for job in jobs)
+        self.threads = min(threads, len(jobs)) if self._total > _ALONE else 1
         self.stop = threading.Event()
         self._lock = threading.Lock()
         self._progress = progress
-        self._total = self._waiting = sum(job.size for job in jobs)
         self._done = 0
 
     def hash(self, job: HashJob) -> FileHashes:
@@ -141,7 +141,7 @@ class _Run:
             waiting, self._waiting = self._waiting, self._waiting - job.size
         # A file larger than its core's share of what is left decides the end: give it a second thread.
         beside = self.cores > 1 and job.size > _ALONE and job.size * self.cores > waiting
-        sha = _Sha256Beside() if beside else _Sha256()
+        sha = _Sha256Beside() if beside else _Sha256(min(_CHUNK, job.size))
         try:
             with job.open() as file, sha:
                 spans = _digest_spans(self._chunks(file.stream, job.size, sha), job.spans)
@@ -175,9 +175,9 @@ class _Run:
 class _Sha256:
     """SHA-256 in the calling thread, over one reused buffer."""
 
-    def __init__(self) -> None:
+    def __init__(self, chunk: int = _CHUNK) -> None:
         self._hash = hashlib.sha256()
-        self._buffer = memoryview(bytearray(_CHUNK))
+        self._buffer = memoryview(bytearray(chunk))
 
     def __enter__(self) -> Self:
         return self

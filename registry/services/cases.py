@@ -10,6 +10,8 @@ from registry.domain.digests import Digest
 from registry.domain.profile import Profile
 from registry.domain.proposal import Build, Proposal, parse_build
 from registry.domain.provenance import Provenance, TrainedTaps, plain_counting, trained_taps
+from registry.domain.reading import Reading
+from registry.domain.taps import Taps
 from registry.domain.target import Target
 from registry.domain.tensors import Inventory
 from registry.engines.engine import engine
@@ -111,9 +113,15 @@ def _with_reading(case: Case, profile: Profile, target: Target, config: Mapping[
     situation = situation_of(case, profile, target, config)
     reading = read(situation)
     if case.trained.taps is not None:
-        spelled = spell_taps(engine(profile.engine), situation, case.trained.taps)
-        reading = replace(reading, expressible=isinstance(spelled, Spelling))
+        reading = replace(reading, expressible=_expressible(situation, reading, case.trained.taps))
     return replace(case, target_facts=situation.facts, reading=reading)
+
+
+def _expressible(situation: Situation, reading: Reading, trained: Taps) -> bool:
+    """Whether some id list reads as the trained taps; a config that does so already needs no search."""
+    if reading.taps is not None and reading.taps.prefill == reading.taps.decode == trained:
+        return True
+    return isinstance(spell_taps(engine(situation.profile.engine), situation, trained), Spelling)
 
 
 def situation_of(case: Case, profile: Profile, target: Target, config: Mapping[str, object]) -> Situation:

@@ -1,16 +1,18 @@
 """Ranges: on which shipped builds a checkpoint serves what it was trained on, and what each of them needs for it.
 
 The needs of a build do not depend on the proposed config, so they are kept per (checkpoint, provenance revision,
-target, runner, profile set, rules). Whether a build takes the proposed config as it is, is read for every proposal.
+target, runner, profile set, rules). Whether a build takes the proposed config as it is, is kept beside them per config
+and launch: launch scripts ask the same question again and again.
 """
 
-from collections import OrderedDict
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
 
 from registry.domain.findings import Severity
+from registry.domain.memo import Memo
 from registry.domain.profile import Profile
 from registry.domain.proposal import Build, Proposal
 from registry.domain.taps import Taps
@@ -24,8 +26,8 @@ from registry.rules import catalogue
 from registry.services.cases import Subject, check_case, trained_taps_of
 from registry.services.profiles import ShippedProfiles
 
-_MOST_KEPT: Final = 512
-_KEPT: "OrderedDict[tuple[object, ...], tuple[Need, ...]]" = OrderedDict()
+_NEEDS: "Final[Memo[tuple[object, ...], tuple[Need, ...]]]" = Memo(512)
+_SPANS: "Final[Memo[tuple[object, ...], tuple[Span, ...]]]" = Memo(2048)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,9 +67,36 @@ def spans(
     target = target or subject.trained_target
     if trained is None or target is None:
         return ()
+    asked = (
+        *_checkpoint_key(subject, proposal, target, profiles),
+        _config_key(subject, proposal),
+        _launch_key(proposal),
+    )
+    kept = _SPANS.get(asked) if subject.weights_digest else None
+    if kept is not None:
+        return kept
     needs = _needs(subject, proposal, trained, target, profiles)
     rows = [(_as_proposed(need, subject, proposal, trained, target, profiles), need) for need in needs]
-    return tuple(_span(tuple(stretch)) for _, stretch in groupby(rows, key=_sameness))
+    return _SPANS.put(asked, tuple(_span(tuple(stretch)) for _, stretch in groupby(rows, key=_sameness)))
+
+
+def _checkpoint_key(
+    subject: Subject, proposal: Proposal, target: Target, profiles: ShippedProfiles
+) -> tuple[object, ...]:
+    return (
+        subject.ref, subject.weights_digest, subject.provenance_revision, subject.provenance.capture, target,
+        proposal.build.engine, proposal.runner, profiles.set_digest, catalogue().version,
+    )  # fmt: skip
+
+
+def _config_key(subject: Subject, proposal: Proposal) -> str:
+    config = subject.inventory.config if proposal.draft_config is None else proposal.draft_config
+    return json.dumps(dict(config), sort_keys=True)
+
+
+def _launch_key(proposal: Proposal) -> tuple[object, ...] | None:
+    launch = proposal.launch
+    return None if launch is None else (tuple(launch.options.items()), tuple(launch.environment.items()))
 
 
 def _sameness(row: tuple[bool, Need]) -> tuple[object, ...]:
@@ -90,20 +119,12 @@ def _span(rows: Sequence[tuple[bool, Need]]) -> Span:
 def _needs(
     subject: Subject, proposal: Proposal, trained: Taps, target: Target, profiles: ShippedProfiles
 ) -> tuple[Need, ...]:
-    key = (
-        subject.ref, subject.weights_digest, subject.provenance_revision, subject.provenance.capture, target,
-        proposal.build.engine, proposal.runner, profiles.set_digest, catalogue().version,
-    )  # fmt: skip
-    kept = _KEPT.get(key) if subject.weights_digest else None
-    if kept is None:
-        kept = tuple(
-            _need(version, subject, proposal, trained, target, profiles)
-            for version in profiles.upstream(proposal.build.engine)
-        )
-        _KEPT[key] = kept
-        while len(_KEPT) > _MOST_KEPT:
-            _KEPT.popitem(last=False)
-    return kept
+    key = _checkpoint_key(subject, proposal, target, profiles)
+    kept = _NEEDS.get(key) if subject.weights_digest else None
+    if kept is not None:
+        return kept
+    versions = profiles.upstream(proposal.build.engine)
+    return _NEEDS.put(key, tuple(_need(v, subject, proposal, trained, target, profiles) for v in versions))
 
 
 def _need(

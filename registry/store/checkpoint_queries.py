@@ -11,6 +11,9 @@ from sqlalchemy.sql.selectable import FromClause, LateralFromClause
 from registry.store.tables import checkpoints, drafters, provenance_revisions, targets
 from registry.store.targets import FACTS
 
+MOST_TWINS: Final = 20
+"""Twins that a checkpoint lists, the first registered: weights under hundreds of names must not slow reads."""
+
 
 def newest_revision(checkpoint: FromClause, name: str) -> LateralFromClause:
     """Return the newest provenance revision of each row of `checkpoint`, as a lateral called `name`."""
@@ -32,12 +35,16 @@ def _twins() -> Select[tuple[object]]:
     other, owner = checkpoints.alias("other"), drafters.alias("owner")
     newest = newest_revision(other, "newest_of_other")
     twin = func.jsonb_build_array(owner.c.name, other.c.version, other.c.id, newest.c.revision, newest.c.digest)
-    return (
-        select(func.jsonb_agg(twin))
+    first = (
+        select(twin.label("twin"))
         .select_from(other.join(owner, owner.c.id == other.c.drafter_id).join(newest, true()))
         .where(other.c.weights_digest == checkpoints.c.weights_digest, other.c.drafter_id != checkpoints.c.drafter_id)
+        .order_by(other.c.id)
+        .limit(MOST_TWINS)
         .correlate(checkpoints)
+        .lateral("first")
     )
+    return select(func.jsonb_agg(first.c.twin)).correlate(checkpoints)
 
 
 _HEAD: Final = select(
@@ -111,6 +118,8 @@ TWINS_OF_WEIGHTS: Final = (
     )
     .select_from(checkpoints.join(drafters, drafters.c.id == checkpoints.c.drafter_id).join(_other_newest, true()))
     .where(checkpoints.c.weights_digest == bindparam("weights_digest"), drafters.c.name != bindparam("name"))
+    .order_by(checkpoints.c.id)
+    .limit(MOST_TWINS)
 )
 
 REVISIONS: Final = (

@@ -11,11 +11,11 @@ from registry.documents import provenance as provenance_document
 from registry.domain.case import Twin
 from registry.domain.differences import differences
 from registry.domain.digests import Digest
+from registry.domain.memo import Memo
 from registry.domain.tensors import Inventory
 from registry.services.records import CheckpointRecord, NewCheckpoint, ProvenanceRevision, TargetRecord
 from registry.store.access import Access, AnyRow
 from registry.store.checkpoint_queries import BODIES, DOCUMENTS
-from registry.store.memo import Memo
 from registry.store.registration import REGISTERED, Written
 from registry.store.targets import record_of
 

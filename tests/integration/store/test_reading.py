@@ -10,6 +10,7 @@ from sqlalchemy import event, text
 from registry.documents import provenance as provenance_documents
 from registry.domain.errors import Invalid, Unavailable
 from registry.store import migrate
+from registry.store.checkpoint_queries import MOST_TWINS
 from registry.store.connect import connect
 from registry.store.records import PostgresRecords
 
@@ -250,3 +251,14 @@ def test_a_verdict_body_comes_back_byte_for_byte(filled, on_postgres):
         return await records.verdict(given.id)
 
     assert on_postgres(filled.service_url, scenario).body == given.body
+
+
+def test_weights_under_hundreds_of_names_do_not_slow_reads(filled, on_postgres):
+    async def scenario(records):
+        for number in range(MOST_TWINS + 5):
+            await records.add_checkpoint(new_checkpoint(f"copy/{number}"))
+        return await records.checkpoint(NAME)
+
+    listed = on_postgres(filled.service_url, scenario).twins
+    assert len(listed) == MOST_TWINS
+    assert "twin@1" in [twin.ref for twin in listed], "the first registered are the ones listed"

@@ -1,4 +1,4 @@
-"""A bounded memory for parts of records that never change."""
+"""A bounded memory for what never changes, or follows from its key alone."""
 
 from collections import OrderedDict
 from typing import Generic, TypeVar

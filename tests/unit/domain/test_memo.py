@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.store.memo import Memo
+from registry.domain.memo import Memo
 
 
 def test_the_longest_unused_goes_first():
