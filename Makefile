@@ -13,7 +13,7 @@ INPUTS := pyproject.toml constraints.txt
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
 
-.PHONY: help demo test check lint format types imports unit generate generated bench constraints clean distclean
+.PHONY: help demo test chaos check lint format types imports unit generate generated bench constraints clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -46,6 +46,9 @@ unit: $(VENV)/dev.stamp ## tests without network and database
 
 generate: $(VENV)/dev.stamp ## write generated files
 	@set -e; for tool in tools/generate_*.py; do $(BIN)/python $$tool; done
+
+chaos: $(VENV)/dev.stamp ## kill client, service and Postgres at random moments, for minutes
+	$(BIN)/python -m pytest tests/chaos
 
 bench: $(VENV)/dev.stamp ## ratios, each from one run, with the method
 	@set -e; for script in bench/*.py; do echo "== $$script"; $(BIN)/python $$script; done

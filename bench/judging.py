@@ -31,7 +31,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=200)
     rounds = parser.parse_args().rounds
     profiles = ShippedProfiles()
-    subject = _subject()
+    subject = subject_of_founding()
     builds = [f"{engine}=={version}" for engine in profiles.engines() for version in profiles.versions(engine)]
     print(f"{'build':<24} {'first ms':>9} {'median ms':>10} {'document ms':>12}")
     for build in builds:
@@ -43,7 +43,8 @@ def main() -> None:
         print(f"{build:<24} {first:>9.2f} {statistics.median(judged):>10.2f} {statistics.median(written):>12.2f}")
 
 
-def _subject() -> Subject:
+def subject_of_founding() -> Subject:
+    """Return the founding case, inspected."""
     with tempfile.TemporaryDirectory() as folder:
         case = write_founding_case(Path(folder))
         inventory = inspect(case.drafter).inventory

@@ -90,9 +90,8 @@ def _run() -> None:
     _heading("A drafter with the facts of its training")
     _register(case)
     _heading("The config that cost several server restarts: is it what was trained?")
-    proposed = HOME / "case" / "embedding-first.json"
-    _propose(case, proposed, ids=(-1, 2, 30), key="nested")
-    _show(["check", NAME, "--engine", "sglang==0.5.9+founding", "--draft-config", str(proposed)], ends_with=1)
+    proposed = ["--draft-config", str(case.embedding_first)]
+    _show(["check", NAME, "--engine", "sglang==0.5.9+founding", *proposed], ends_with=1)
     _heading("The same checkpoint on other engine builds")
     _table(case)
     _heading("What two builds need, written, read back and locked")

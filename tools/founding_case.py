@@ -28,6 +28,9 @@ SHARDS: Final = 64
 NESTED: Final[tuple[int, ...]] = (2, 30, 58)
 """The ids that were in the drafter's config: SGLang's spelling, before 0.5.13, of depths 3, 31, 59."""
 
+EMBEDDING_FIRST: Final[tuple[int, ...]] = (-1, 2, 30)
+"""What they were changed to, after an analysis blamed a missing embedding."""
+
 TensorData = tuple[str, tuple[int, ...], bytes]
 """dtype, shape, little-endian bytes."""
 
@@ -48,6 +51,8 @@ class FoundingCase:
     """The target's tokenizer directory."""
     dump_patch: Path
     """The source of the dump patch."""
+    embedding_first: Path
+    """The drafter's config as somebody changed it: ids `[-1, 2, 30]`, so that the embedding comes first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,12 +99,14 @@ def write_founding_case(
         digests=directory / "target" / "SHA256SUMS",
         tokenizer=directory / "target" / "tokenizer",
         dump_patch=directory / "dump.patch",
+        embedding_first=directory / "embedding-first.json",
     )
     for folder in (case.drafter, case.tokenizer):
         folder.mkdir(parents=True, exist_ok=True)
     _write_json(case.target_config, target_config(shape))
     _write_target_identity(case, shape)
     _write_json(case.drafter / "config.json", drafter_config(shape, ids=ids, key=key))
+    _write_json(case.embedding_first, drafter_config(shape, ids=EMBEDDING_FIRST, key="nested"))
     (case.drafter / "model.safetensors").write_bytes(safetensors_bytes(drafter_tensors(shape)))
     case.dump_patch.write_text(DUMP_PATCH, encoding="utf-8")
     _write_json(case.provenance, provenance(case))
@@ -319,6 +326,7 @@ def main() -> None:
     parser.add_argument("directory", type=Path)
     case = write_founding_case(parser.parse_args().directory)
     print(f"drafter     {case.drafter}\nprovenance  {case.provenance}\ntarget      {case.target_config.parent}")
+    print(f"proposed    {case.embedding_first}")
 
 
 if __name__ == "__main__":

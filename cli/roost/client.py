@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, NoReturn
 from urllib.parse import quote, urlencode, urlsplit
 
 from roost.failures import Failure
@@ -16,6 +16,11 @@ DEFAULT_URL: Final = "http://127.0.0.1:8750"
 
 _CHUNK: Final = 1 << 20
 """Bytes read and sent at once: large enough that a Python loop does not bound the transfer."""
+
+_MOST_ANSWER: Final = 256 << 20
+"""Bytes of the largest answer that is taken whole; files are streamed."""
+
+_IS_IT_ONE: Final = "is ROOST_URL the address of a Roost registry?"
 
 _LOOPBACK: Final = ("localhost", "127.", "::1")
 
@@ -33,8 +38,25 @@ class Answer:
     body: bytes
 
     def json(self) -> Any:
-        """Return the body as JSON."""
-        return json.loads(self.body)
+        """Return the body as a JSON object.
+
+        Raises:
+            Failure: it is none; a key that is looked up and missing raises it as well.
+        """
+        try:
+            document = json.loads(self.body, object_hook=_Document)
+        except (ValueError, RecursionError):
+            document = None
+        if not isinstance(document, dict):
+            raise Failure(f"the answer of the registry ({self.status}) is no JSON object", hint=_IS_IT_ONE)
+        return document
+
+
+class _Document(dict[str, Any]):
+    """An object of an answer. What lacks a key that every registry sends did not come from one."""
+
+    def __missing__(self, key: str) -> NoReturn:
+        raise Failure(f"the answer of the registry lacks {key!r}", hint=_IS_IT_ONE)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,9 +79,11 @@ class Client:
             Failure: ROOST_URL is no address.
         """
         url = os.environ.get("ROOST_URL") or DEFAULT_URL
-        parts = urlsplit(url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise Failure(f"ROOST_URL is {url!r}, which is no http:// or https:// address")
+        if not _is_address(url):
+            raise Failure(
+                f"ROOST_URL is {url!r}, which is no http:// or https:// address",
+                hint=f"expected a scheme, a host, and perhaps a port and a path, such as {DEFAULT_URL}",
+            )
         return cls(url=url.rstrip("/"), actor=current_actor(), refusal_exit=refusal_exit, timeout=timeout)
 
     def get(self, path: str, **query: str | int | None) -> Answer:
@@ -86,9 +110,11 @@ class Client:
         while True:
             page = self.get(path, after=after, **query).json()
             yield from page["items"]
-            after = page.get("next")
+            before, after = after, page.get("next")
             if not after:
                 return
+            if after == before:
+                raise Failure(f"the pages of {self.url}{path} do not end", hint=_IS_IT_ONE)
 
     def has_blob(self, digest: str) -> bool:
         """Tell whether the registry holds the bytes of `digest`."""
@@ -122,8 +148,8 @@ class Client:
         try:
             connection.request("GET", urlsplit(self.url).path + path, headers={"Roost-Actor": self.actor})
             response = connection.getresponse()
-            if response.status >= http.HTTPStatus.BAD_REQUEST:
-                answer = Answer(status=response.status, headers={}, body=response.read())
+            if response.status != http.HTTPStatus.OK:
+                answer = Answer(status=response.status, headers={}, body=response.read(_MOST_ANSWER))
                 raise failure_from(answer, asked=f"GET {self.url}{path}", refusal_exit=self.refusal_exit)
             with destination.open("xb") as stream:
                 while chunk := response.read(_CHUNK):
@@ -161,7 +187,7 @@ class Client:
         headers: Mapping[str, str] | None = None,
     ) -> Answer:
         answer = self._exchange(method, path, body=body, headers=headers)
-        if answer.status >= http.HTTPStatus.BAD_REQUEST:
+        if not http.HTTPStatus.OK <= answer.status < http.HTTPStatus.MULTIPLE_CHOICES:
             raise failure_from(answer, asked=f"{method} {self.url}{path}", refusal_exit=self.refusal_exit)
         return answer
 
@@ -203,7 +229,10 @@ class Client:
                 raise
             cut_short = True
         response = connection.getresponse()
-        content = response.read()
+        content = response.read(_MOST_ANSWER + 1)
+        if len(content) > _MOST_ANSWER:
+            self.close()
+            raise Failure(f"{method} {self.url}{path} answered with more than {_MOST_ANSWER} bytes", hint=_IS_IT_ONE)
         if response.will_close or cut_short:
             self.close()
         fields = {name.lower(): value for name, value in response.getheaders()}
@@ -238,6 +267,17 @@ class _Counted:
             yield chunk
             if self._progress is not None:
                 self._progress(len(chunk))
+
+
+def _is_address(url: str) -> bool:
+    """Tell whether `url` is the plain address of a service: nothing in it would be passed over."""
+    try:
+        parts = urlsplit(url)
+        host, _ = (parts.hostname or "").encode("idna"), parts.port
+    except ValueError:
+        return False
+    further = parts.username is not None or parts.query or parts.fragment
+    return parts.scheme in {"http", "https"} and bool(host) and not further and url.isprintable() and " " not in url
 
 
 def in_path(text: str) -> str:

@@ -4,6 +4,7 @@ Each file is fetched under another name, held against its digest and then rename
 with a lock is complete, and one without is finished by the next attempt.
 """
 
+import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -70,9 +71,21 @@ def _missing(directory: Path, files: Sequence[Mapping[str, Any]]) -> list[Mappin
         reasons = [f"{name} is not part of this emission" for name in foreign]
         reasons += [f"{name} has other contents" for name in different]
         raise Refused(
-            f"{directory} holds something else", details=reasons, hint="name a directory that is absent or empty."
+            f"{directory} holds {_held_by(directory)}",
+            details=reasons,
+            hint="name a directory that is absent or empty.",
         )
     return [file for file in files if file["name"] not in present]
+
+
+def _held_by(directory: Path) -> str:
+    """Say what lies there, where its lock tells."""
+    try:
+        lock = json.loads((directory / LOCK).read_bytes())
+        text = f"another emission: {lock['checkpoint']} for {lock['engine']}"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "something else"
+    return text if text.isprintable() else "something else"
 
 
 def _files_below(directory: Path) -> Iterator[str]:

@@ -15,4 +15,6 @@ def _checked(_context: click.Context, _parameter: click.Parameter, value: str) -
     engine, separator, version = value.partition("==")
     if not (engine and separator and version):
         raise click.BadParameter(f"{value!r} is not an engine build: expected ENGINE==VERSION, such as sglang==0.5.23")
+    if version[:1] in {"v", "V"} and version[1:2].isdigit():
+        raise click.BadParameter(f"{value!r}: versions are written without v; did you mean {engine}=={version[1:]}?")
     return value

@@ -16,6 +16,9 @@ _RECORDS: Final = "Drafters and their facts"
 _JUDGE: Final = "Judge and emit"
 _SERVICE: Final = "The service"
 
+_MOST_DETAILS: Final = 5
+"""Lines of details that are printed of many."""
+
 COMMANDS: Final[dict[str, Entry]] = {
     "target": Entry(module="roost.commands.target", summary="Add, list and show target models.", section=_RECORDS),
     "provenance": Entry(
@@ -33,6 +36,9 @@ COMMANDS: Final[dict[str, Entry]] = {
     "check": Entry(
         module="roost.commands.check", summary="Judge a checkpoint and config on one engine build.", section=_JUDGE
     ),
+    "matrix": Entry(
+        module="roost.commands.matrix", summary="Judge a checkpoint and config on every known build.", section=_JUDGE
+    ),
     "emit": Entry(module="roost.commands.emit", summary="Write the config that an engine build needs.", section=_JUDGE),
     "verify": Entry(
         module="roost.commands.verify", summary="Check an emitted directory against its lock, offline.", section=_JUDGE
@@ -43,7 +49,9 @@ COMMANDS: Final[dict[str, Entry]] = {
     "rule": Entry(
         module="roost.commands.rule", summary="Print a rule's manual page, or list the rules.", section=_JUDGE
     ),
-    "engines": Entry(module="roost.commands.engines", summary="List and show known engine builds.", section=_JUDGE),
+    "engines": Entry(
+        module="roost.commands.engines", summary="List, show, compare and add engine builds.", section=_JUDGE
+    ),
     "up": Entry(module="roost.commands.up", summary="Start a registry with its own Postgres.", section=_SERVICE),
     "down": Entry(module="roost.commands.down", summary="Stop what `roost up` started.", section=_SERVICE),
     "serve": Entry(module="roost.commands.serve", summary="Serve the API on a Postgres of yours.", section=_SERVICE),
@@ -89,6 +97,7 @@ cli = LazyGroup(
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit. No traceback reaches a user unless ROOST_DEBUG is set."""
+    _open_missing_streams()
     _tolerate_narrow_encodings()
     code = run(sys.argv[1:] if arguments is None else arguments)
     try:
@@ -105,7 +114,8 @@ def run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         return _misused(error)
     except (click.Abort, KeyboardInterrupt):
-        print("interrupted", file=sys.stderr)
+        # A terminal has just echoed ^C.
+        print("\ninterrupted" if sys.stderr.isatty() else "interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         _drop_stdout()
@@ -130,11 +140,17 @@ def _tell(failure: Failure, *, as_json: bool) -> int:
         write_json(failure.document)
     paint = Paint(on=colored(sys.stderr))
     print(f"{paint('error', 'red', 'bold')}: {failure.message}", file=sys.stderr)
-    for detail in failure.details:
+    for detail in _first_of(failure.details):
         print(f"  {detail}", file=sys.stderr)
     if failure.hint:
         print(f"{paint('hint', 'cyan', 'bold')}: {failure.hint}", file=sys.stderr)
     return failure.exit_code
+
+
+def _first_of(details: Sequence[str]) -> Sequence[str]:
+    """Return what fits on a screen: of many faults the first few tell enough, and JSON holds all of them."""
+    rest = len(details) - _MOST_DETAILS
+    return details if rest <= 1 else [*details[:_MOST_DETAILS], f"and {rest} more"]
 
 
 def _unexpected(error: Exception) -> Failure:
@@ -157,6 +173,14 @@ def _wants_json(arguments: Sequence[str]) -> bool:
     """Tell whether `--format json` was given; a failure may have come before the option was parsed."""
     pairs = itertools.pairwise(arguments)
     return "--format=json" in arguments or ("--format", "json") in pairs
+
+
+def _open_missing_streams() -> None:
+    """Stand in for streams that were closed by whoever started this: `roost list >&-` says nothing, and works."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - stays open to the end
 
 
 def _tolerate_narrow_encodings() -> None:

@@ -39,10 +39,12 @@ class ProblemFailure(Failure):
 
 
 def _message(problem: Mapping[str, Any]) -> str:
-    """Return the detail; where it goes on with findings, which follow a line each, only what comes before them."""
+    """Return the detail; where it goes on with what follows a line each, only what comes before that."""
     detail = str(problem.get("detail") or problem.get("title") or "the registry refused")
-    places = (detail.find(f"{finding.get('code')}: ") for finding in problem.get("findings") or ())
-    return detail[: min((place for place in places if place > 0), default=len(detail))].rstrip()
+    said = [f"{finding.get('code')}: " for finding in problem.get("findings") or ()]
+    said += [f"{_place(error)}: {error.get('message')}" for error in problem.get("errors") or ()]
+    places = (detail.find(text) for text in said)
+    return detail[: min((place for place in places if place > 0), default=len(detail))].rstrip(" :")
 
 
 def failure_from(answer: Answered, *, asked: str, refusal_exit: int) -> Failure:
@@ -55,9 +57,9 @@ def failure_from(answer: Answered, *, asked: str, refusal_exit: int) -> Failure:
     """
     try:
         problem = json.loads(answer.body)
-    except ValueError:
+    except (ValueError, RecursionError):
         problem = None
-    if not isinstance(problem, dict) or "title" not in problem:
+    if not _is_problem(problem):
         return Failure(
             f"{asked} answered {answer.status} without a problem document",
             hint="is ROOST_URL the address of a Roost registry?",
@@ -65,18 +67,30 @@ def failure_from(answer: Answered, *, asked: str, refusal_exit: int) -> Failure:
     return ProblemFailure(problem, exit_code=refusal_exit if answer.status in _REFUSALS else COULD_NOT_RUN)
 
 
+def _is_problem(document: Any) -> bool:
+    """Tell whether an answer has the form of a registry's problem document; a proxy's error page has not."""
+    if not isinstance(document, dict) or "title" not in document:
+        return False
+    lists = [document.get(key) or [] for key in ("errors", "difference", "findings")]
+    return all(isinstance(listed, list) and all(isinstance(entry, dict) for entry in listed) for listed in lists)
+
+
 def details_of(problem: Mapping[str, Any]) -> Iterator[str]:
     """Yield a line per fault, difference and finding of a problem document."""
     for error in problem.get("errors") or ():
         if error.get("message") == problem.get("detail"):
             continue
-        place = error.get("pointer") or "the document"
+        place = _place(error)
         hint = f" ({error['hint']})" if error.get("hint") else ""
         yield f"{place}: {error.get('message', '')}{hint}"
     for difference in problem.get("difference") or ():
-        registered, given = (_plain(difference.get(side)) for side in ("registered", "given"))
+        registered, given = (plain(difference.get(side)) for side in ("registered", "given"))
         yield f"{difference.get('pointer', '')}: registered {registered}, given {given}"
     yield from finding_lines(problem.get("findings") or ())
+
+
+def _place(error: Mapping[str, Any]) -> str:
+    return str(error.get("pointer") or "the document")
 
 
 def finding_lines(findings: Any) -> Iterator[str]:
@@ -87,5 +101,6 @@ def finding_lines(findings: Any) -> Iterator[str]:
         yield f"{weight}{finding.get('code', '')} {finding.get('message', '')}{place}"
 
 
-def _plain(value: object) -> str:
+def plain(value: object) -> str:
+    """Return a value of a document as JSON; what is absent is nothing."""
     return "nothing" if value is None else json.dumps(value, ensure_ascii=False)

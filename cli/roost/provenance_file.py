@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from roost.failures import Refused
+from roost.inputs import document_fault_lines, unreadable
 from roost.uploads import Upload
 
 _LARGEST: Final = 64 << 20
@@ -25,7 +26,8 @@ def read(path: Path) -> ProvenanceFile:
     """Read and check a provenance file.
 
     Raises:
-        Refused: it cannot be read, is not a provenance document, or names a source that may not be sent.
+        Failure: it cannot be read.
+        Refused: it is not a provenance document, or names a source that may not be sent.
     """
     from registry.documents.validation import validated  # noqa: PLC0415 - jsonschema, and only where a file is named
     from registry.domain.errors import Invalid  # noqa: PLC0415 - as above
@@ -33,7 +35,7 @@ def read(path: Path) -> ProvenanceFile:
     try:
         document = validated("provenance", path.read_bytes())
     except OSError as error:
-        raise Refused(f"{path}: {(error.strerror or str(error)).lower()}") from None
+        raise unreadable(path, error) from None
     except Invalid as error:
         raise refused_document(path, error) from None
     capture: Any = document["capture"]
@@ -43,9 +45,8 @@ def read(path: Path) -> ProvenanceFile:
 
 
 def refused_document(path: Path, error: Exception) -> Refused:
-    """Put a document's faults into words: all of them, each with its place."""
+    """Put a document's faults into words, each with its place; JSON has all of them."""
     faults = getattr(error, "faults", ())
-    details = [f"{fault.pointer or 'the document'}: {fault.message}{_in_brackets(fault.hint)}" for fault in faults]
     document = {
         "type": "urn:roost:problem:invalid-document",
         "title": "What was sent is not what it must be",
@@ -54,16 +55,29 @@ def refused_document(path: Path, error: Exception) -> Refused:
         "errors": [{"pointer": fault.pointer, "message": fault.message, "hint": fault.hint} for fault in faults],
     }
     message = f"{path} is not a provenance document" + ("" if faults else f": {error}")
-    return Refused(message, details=details, document=document)
-
-
-def _in_brackets(hint: str) -> str:
-    return f" ({hint})" if hint else ""
+    return Refused(message, details=document_fault_lines(faults), document=document)
 
 
 def _source(path: Path, name: str) -> Upload:
-    """Return the dump patch's source; only a plain file in the folder of the provenance file is ever sent."""
-    place = f"{path}: /capture/source names {name!r}"
+    """Return the dump patch's source as it is sent."""
+    beside = source_beside(path, name, place=f"{path}: /capture/source names {name!r}")
+    from registry.artifacts.hashing import digest_file  # noqa: PLC0415 - only where there is a source
+
+    digest, size = digest_file(beside)
+    return Upload(name=name, path=beside, size=size, sha256=digest)
+
+
+def source_beside(path: Path, name: str, *, place: str) -> Path:
+    """Return the dump patch's source; only a plain file in the folder of the provenance file is ever sent.
+
+    Args:
+        path: The provenance file, which need not be there yet.
+        name: What it calls the source.
+        place: Where the name was given, for the message.
+
+    Raises:
+        Refused: there is no such file beside it, or none that may be sent.
+    """
     beside = path.parent / name
     if "/" in name or "\\" in name or name in {"", ".", ".."}:
         raise Refused(f"{place}, which is not a plain file name", hint="put the file beside the provenance file.")
@@ -78,7 +92,4 @@ def _source(path: Path, name: str) -> Upload:
         raise Refused(f"{place}, which is {kind}", hint="put a copy of the file itself beside the provenance file.")
     if found.st_size > _LARGEST:
         raise Refused(f"{place}, which has {found.st_size} bytes; at most {_LARGEST} are taken")
-    from registry.artifacts.hashing import digest_file  # noqa: PLC0415 - only where there is a source
-
-    digest, size = digest_file(beside)
-    return Upload(name=name, path=beside, size=size, sha256=digest)
+    return beside

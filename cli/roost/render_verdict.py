@@ -13,7 +13,7 @@ _DECISION_STYLES: Final = {"pass": ("green", "bold"), "warn": ("yellow", "bold")
 _SEVERITY_STYLES: Final = {"error": ("red", "bold"), "warning": ("yellow", "bold"), "info": ("cyan",)}
 
 REMEDIES: Final[Mapping[str, str]] = {
-    "none": "nothing to do",
+    "none": "nothing has to change",
     "config": "change the config or launch options; no retraining",
     "convert": "rewrite the artifact; no retraining",
     "engine": "another engine build, a plugin or a patch; no retraining",
@@ -32,6 +32,9 @@ OUTCOMES: Final[Mapping[str, str]] = {
     "unknown": "not known",
 }
 """What each outcome looks like."""
+
+_CONFIGS: Final = ("proposed draft config", "stored config.json")
+"""Sources that are whole: a fact that they lack is known to be absent."""
 
 _MOST_NAMES: Final = 3
 """Names that are listed of many."""
@@ -102,7 +105,7 @@ def _head(verdict: Mapping[str, Any], *, checkpoint: str, paint: Paint) -> str:
 
 
 def _facts(verdict: Mapping[str, Any], *, paint: Paint, width: int) -> str:
-    lines = [_fact("remedy", _explained(str(verdict["remedy"]), REMEDIES), width=width)]
+    lines = [_fact("remedy", _remedy(verdict), width=width)]
     lines.append(_fact("outcome", _explained(str(verdict["outcome"]), OUTCOMES), width=width))
     trained = verdict.get("trained_taps")
     lines.append(_fact("trained", f"taps {spell(trained)}" if trained is not None else "taps unknown", width=width))
@@ -115,6 +118,12 @@ def _facts(verdict: Mapping[str, Any], *, paint: Paint, width: int) -> str:
     return "\n".join(lines)
 
 
+def _remedy(verdict: Mapping[str, Any]) -> str:
+    """Explain the remedy; a warning asks for nothing, but is there to be read."""
+    text = _explained(str(verdict["remedy"]), REMEDIES)
+    return f"{text}; read the warnings" if verdict["remedy"] == "none" and verdict["decision"] == "warn" else text
+
+
 def _fixes(verdict: Mapping[str, Any]) -> list[str]:
     """Return every suggested edit once: often one edit mends several findings."""
     suggested = (finding.get("suggested") for finding in by_weight(verdict["findings"]))
@@ -122,7 +131,7 @@ def _fixes(verdict: Mapping[str, Any]) -> list[str]:
 
 
 def _suggestion(suggested: Mapping[str, Any]) -> str:
-    result = f" (then: {suggested['decision']})" if suggested.get("decision") else ""
+    result = f" (verdict then: {suggested['decision']})" if suggested.get("decision") else ""
     return str(suggested.get("text") or "; ".join(_edits(suggested))) + result
 
 
@@ -166,8 +175,9 @@ def _findings(verdict: Mapping[str, Any], *, paint: Paint, width: int) -> Iterat
 
 def _evidence(evidence: Mapping[str, Any], *, citation: str) -> str:
     value = evidence.get("value")
-    shown = "" if value is None else f" = {_short(value)}"
     source = str(evidence.get("source") or "")
+    lacking = "absent" if source in _CONFIGS else "not known"
+    shown = f" = {lacking if value is None else _short(value)}"
     if citation and source.startswith(citation):
         # The citation stands above, once.
         source = f"profile {source.removeprefix(citation).strip()}".strip()

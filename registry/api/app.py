@@ -9,7 +9,8 @@ from registry.api.parts import Parts
 from registry.api.request_ids import RequestIds
 from registry.api.settings import Settings
 from registry.services.ports import Blobs, Records
-from registry.services.profiles import ShippedProfiles
+from registry.services.profile_layers import ProfileLayers
+from registry.services.profiles import Profiles
 
 API_VERSION: Final = "1"
 """Of the contract, as in the paths; the release of the software is not part of it."""
@@ -17,13 +18,13 @@ API_VERSION: Final = "1"
 SUMMARY: Final = "The registry for speculative-decoding drafters."
 
 
-def create_app(*, records: Records, blobs: Blobs, profiles: ShippedProfiles, settings: Settings) -> FastAPI:
+def create_app(*, records: Records, blobs: Blobs, profiles: Profiles, settings: Settings) -> FastAPI:
     """Return the application.
 
     Args:
         records: the system of record.
         blobs: content-addressed bytes.
-        profiles: the engine profiles that proposals are judged with.
+        profiles: the shipped engine profiles; those that `records` holds come on top.
         settings: limits of bodies.
     """
     app = FastAPI(
@@ -36,7 +37,7 @@ def create_app(*, records: Records, blobs: Blobs, profiles: ShippedProfiles, set
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )
-    app.state.parts = Parts(records=records, blobs=blobs, profiles=profiles, settings=settings)
+    app.state.parts = Parts(records=records, blobs=blobs, layers=ProfileLayers(profiles, records), settings=settings)
     for router in routes.ROUTERS:
         app.include_router(router)
     app.state.routes = routes.every_route()

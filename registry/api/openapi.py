@@ -14,7 +14,8 @@ from registry.api.answers import answer_bytes
 from registry.api.problems import MEDIA_TYPE
 
 KINDS: Final = (
-    "amendment", "checkpoint", "emission", "emission-request", "engine-profile", "lock", "proposal", "provenance",
+    "amendment", "checkpoint", "emission", "emission-request", "engine-diff", "engine-profile",
+    "engine-profile-addition", "lock", "matrix", "matrix-request", "proposal", "provenance",
     "registration", "target", "verdict",
 )  # fmt: skip
 """The documents of `schemas/` that become components."""

@@ -1,4 +1,4 @@
-"""The parts a request is answered with: ports, shipped profiles and settings, put together once per service."""
+"""The parts a request is answered with: ports, engine profiles and settings, put together once per service."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,8 @@ from starlette.requests import Request
 
 from registry.api.settings import Settings
 from registry.services.ports import Blobs, Records
-from registry.services.profiles import ShippedProfiles
+from registry.services.profile_layers import ProfileLayers
+from registry.services.profiles import Profiles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,8 +16,16 @@ class Parts:
 
     records: Records
     blobs: Blobs
-    profiles: ShippedProfiles
+    layers: ProfileLayers
     settings: Settings
+
+    async def profiles(self) -> Profiles:
+        """Return the engine profiles as they are now, to answer one request with.
+
+        Raises:
+            Unavailable: the database does not answer.
+        """
+        return await self.layers.current()
 
 
 def parts_of(request: Request) -> Parts:

@@ -16,6 +16,11 @@ DEFAULT_PORT: Final = 8750
 BLOB_LIMIT: Final = 1 << 40
 """Bytes of the largest blob that is taken when nothing says otherwise: 1 TiB."""
 
+_REQUIRED: Final = {
+    "ROOST_DATABASE_URL": "the URL of the service's database",
+    "ROOST_DATA": "the folder of the registry's data (or --data)",
+}
+
 LOG_LEVELS: Final = ("critical", "error", "warning", "info", "debug")
 
 _MIB: Final = 1 << 20
@@ -52,9 +57,10 @@ class Settings:
         Raises:
             Invalid: a variable is missing or cannot be read; the message names it.
         """
+        required = _required(environment)
         return cls(
-            database_url=_required(environment, "ROOST_DATABASE_URL", "the URL of the service's database"),
-            data=Path(_required(environment, "ROOST_DATA", "the folder of the registry's data")),
+            database_url=required["ROOST_DATABASE_URL"],
+            data=Path(required["ROOST_DATA"]),
             host=host or environment.get("ROOST_HOST") or DEFAULT_HOST,
             port=_checked_port(_number(environment, "ROOST_PORT", DEFAULT_PORT) if port is None else port),
             blob_limit=_number(environment, "ROOST_BLOB_LIMIT", BLOB_LIMIT),
@@ -62,11 +68,15 @@ class Settings:
         )
 
 
-def _required(environment: Mapping[str, str], name: str, meaning: str) -> str:
-    value = environment.get(name, "")
-    if not value:
-        raise Invalid(f"{name} is not set: {meaning}.", hint="Set it, or start everything with `roost up`.")
-    return value
+def _required(environment: Mapping[str, str]) -> Mapping[str, str]:
+    missing = [name for name in _REQUIRED if not environment.get(name)]
+    if missing:
+        raise Invalid(
+            f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set: "
+            f"{', '.join(_REQUIRED[name] for name in missing)}.",
+            hint="Set what is missing, or start everything with `roost up`, which runs a Postgres of its own.",
+        )
+    return environment
 
 
 def _number(environment: Mapping[str, str], name: str, default: int) -> int:

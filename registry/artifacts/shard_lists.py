@@ -101,11 +101,14 @@ def _sum_lines(text: str, faults: list[str]) -> list[_Listed]:
         elif found := _BSD.match(line):
             escaped, name, digest = found.groups()
         else:
-            faults.append(f"{place} is no line of sha256sum: '{printable(line[:80])}'; {_EXPECTED}")
+            faults.append(f"{place} is no line of sha256sum: '{printable(line[:80])}'")
             continue
         if escaped:
             name = re.sub(r"\\[\\nr]", lambda escape: _ESCAPES[escape.group()], name)
         listed.append(_Listed(name, digest.lower(), None, place))
+    if faults:
+        # A file that is no list at all has one fault, not one per line.
+        faults[:] = [f"{faults[0]}; {_EXPECTED}", *(faults[1:] if listed else ())]
     return listed
 
 

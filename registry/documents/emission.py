@@ -1,7 +1,7 @@
 """`roost.emission/1`: the immutable set of files written for one proposal, as answers show it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from registry.documents import fields, verdict
@@ -43,6 +43,8 @@ class EmissionDocument:
     verdict: Verdict
     options: tuple[str, ...]
     """The launch options that were written, in order."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables that were written beside them; mostly none."""
 
 
 def parse(data: bytes | Mapping[str, object]) -> EmissionDocument:
@@ -55,7 +57,8 @@ def parse(data: bytes | Mapping[str, object]) -> EmissionDocument:
 
 
 def render(emission: EmissionDocument) -> dict[str, object]:
-    """Return the document of `emission`."""
+    """Return the document of `emission`; `environment` is left out where there is none."""
+    environment = {"environment": dict(emission.environment)} if emission.environment else {}
     return {
         "schema": SCHEMA,
         "id": emission.id,
@@ -67,6 +70,7 @@ def render(emission: EmissionDocument) -> dict[str, object]:
         "lock_digest": emission.lock_digest,
         "verdict": verdict.render(emission.verdict),
         "options": list(emission.options),
+        **environment,
     }
 
 
@@ -81,6 +85,7 @@ def _from_fields(document: Fields) -> EmissionDocument:
         lock_digest=fields.digest(document, "lock_digest"),
         verdict=verdict.from_fields(fields.part(document, "verdict")),
         options=fields.texts(document, "options"),
+        environment=fields.text_values(document, "environment"),
     )
 
 

@@ -15,6 +15,7 @@ from registry.domain.profile import (
     IdKey,
     LaunchFacts,
     Patch,
+    Probe,
     Profile,
     Rename,
     Runner,
@@ -26,7 +27,7 @@ SCHEMA: Final = "roost.engine-profile/1"
 _TUPLES: Final = frozenset(
     {
         "missing_methods", "needed_methods", "default_classes", "architectures", "parameters", "optional",
-        "layer_prefixes", "legacy_names", "tap_count", "files", "active_depths",
+        "layer_prefixes", "legacy_names", "tap_count", "files", "active_depths", "depths", "asked",
     }
 )  # fmt: skip
 """Fields that hold a list of plain values."""
@@ -50,12 +51,13 @@ def parse(document: Mapping[str, Any], *, digest: str | None = None) -> Profile:
         revision=document.get("revision", 1),
         digest=digest or digest_of(document),
         upstream=document.get("upstream"),
-        targets={name: TargetFacts(target_class=name, **_plain(facts)) for name, facts in targets.items()},
+        targets={name: _target(name, facts) for name, facts in targets.items()},
         runners=tuple(_runner(entry) for entry in document["runners"]),
         graphs=Graphs(**document["graphs"]),
         drafts=tuple(_draft(entry) for entry in document["drafts"]),
         launch=LaunchFacts(**document["launch"]),
         patches=tuple(Patch(**_plain(entry)) for entry in document.get("patches", ())),
+        evidence=document.get("evidence", {}),
     )
 
 
@@ -64,7 +66,7 @@ def render(profile: Profile) -> dict[str, Any]:
     document: dict[str, Any] = {"schema": SCHEMA}
     for entry in fields(Profile):
         value = getattr(profile, entry.name)
-        if entry.name == "revision" or (entry.name != "digest" and value != entry.default):
+        if entry.name == "revision" or (entry.name != "digest" and not _is_default(entry, value)):
             document[entry.name] = _rendered(value)
     for facts in document["targets"].values():
         del facts["target_class"]  # it is the key
@@ -78,6 +80,15 @@ def digest_of(document: Mapping[str, Any]) -> str:
 
 def _plain(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {key: tuple(value) if key in _TUPLES else value for key, value in entry.items()}
+
+
+def _target(name: str, facts: Mapping[str, Any]) -> TargetFacts:
+    probes = tuple(_probe(row) for row in facts.get("probes", ()))
+    return TargetFacts(target_class=name, **{**_plain(facts), "probes": probes})
+
+
+def _probe(row: Mapping[str, Any]) -> Probe:
+    return Probe(**{**_plain(row), "ids": None if row["ids"] is None else tuple(row["ids"])})
 
 
 def _runner(entry: Mapping[str, Any]) -> Runner:

@@ -86,6 +86,11 @@ def texts(fields: Fields, key: str) -> tuple[str, ...]:
     return tuple(cast("Sequence[str]", fields.get(key, ())))
 
 
+def text_values(fields: Fields, key: str) -> dict[str, str]:
+    """Return the object of texts at `key`, empty where it is absent."""
+    return dict(cast("Mapping[str, str]", fields.get(key, {})))
+
+
 def present(members: Iterable[tuple[str, object]]) -> dict[str, object]:
     """Return the members that are there: None and empty objects are left out."""
     return {key: value for key, value in members if value is not None and value != {}}

@@ -1,12 +1,13 @@
 """`roost.lock/1`: what one emission was made from and what it consists of, to be checked again with no network."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Final, Literal, cast
 
 from registry.documents import fields, proposal, provenance, target, verdict
 from registry.documents.canonical import canonical_bytes
-from registry.documents.faults import Fault, moved
+from registry.documents.faults import DocumentError, Fault, moved
 from registry.documents.fields import Fields, FileEntry
 from registry.documents.proposal import ProposalDocument
 from registry.documents.target import TargetDocument
@@ -21,6 +22,7 @@ from registry.domain.taps import Taps
 
 SCHEMA: Final = "roost.lock/1"
 FILE_NAME: Final = "roost.lock.json"
+_CHANGED: Final = "the lock was changed after it was written"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +70,8 @@ class Lock:
     rules: str
     launch: tuple[str, ...]
     """The launch options that were written, in order."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables that were written beside them; mostly none."""
     option_costs: tuple[OptionCost, ...] = ()
     files: tuple[FileEntry, ...]
     """Every file of the emission but the lock itself."""
@@ -89,9 +93,23 @@ def lock_bytes(lock: Lock) -> bytes:
     return canonical_bytes(render(lock))
 
 
+def parse_bytes(data: bytes) -> Lock:
+    """Return the lock in `data`, which must be its canonical bytes: those are what was written, and what is signed.
+
+    Raises:
+        DocumentError: as for `parse`, and where the bytes are others.
+    """
+    lock = parse(data)
+    if lock_bytes(lock) != data:
+        fault = Fault(pointer="", message="these are not the bytes that a registry writes for this lock", hint=_CHANGED)
+        raise DocumentError("lock", [fault])
+    return lock
+
+
 def render(lock: Lock) -> dict[str, object]:
-    """Return the document of `lock`: every key is always there."""
+    """Return the document of `lock`: every key is always there, but `trained_target` and `environment` where empty."""
     trained = lock.trained_target
+    environment = {"environment": dict(lock.environment)} if lock.environment else {}
     other = {} if trained is None else {"trained_target": target.render(trained.target, trained.config)}
     return {
         "schema": SCHEMA,
@@ -112,12 +130,18 @@ def render(lock: Lock) -> dict[str, object]:
         "decision": lock.decision,
         "rules": lock.rules,
         "launch": list(lock.launch),
+        **environment,
         "option_costs": [{"option": entry.option, "cost": entry.cost} for entry in lock.option_costs],
         "files": [fields.render_file(entry) for entry in lock.files],
         "conversions": [
             {"what": entry.what, "before": entry.before, "after": entry.after} for entry in lock.conversions
         ],
     }
+
+
+def launch_line(options: Iterable[str], environment: Mapping[str, str]) -> str:
+    """Return options and environment as one line in POSIX shell quoting, as a proposal's launch states them."""
+    return " ".join([*(f"{name}={shlex.quote(value)}" for name, value in environment.items()), shlex.join(options)])
 
 
 def _from_fields(document: Fields) -> Lock:
@@ -143,6 +167,7 @@ def _from_fields(document: Fields) -> Lock:
         decision=cast("Literal['pass', 'warn']", fields.text(document, "decision")),
         rules=fields.text(document, "rules"),
         launch=fields.texts(document, "launch"),
+        environment=fields.text_values(document, "environment"),
         option_costs=tuple(map(_option_cost, fields.parts(document, "option_costs"))),
         files=fields.files(document, "files"),
         conversions=tuple(map(_conversion, fields.parts(document, "conversions"))),
@@ -169,17 +194,39 @@ def _further_faults(document: Fields) -> Iterator[Fault]:
     computed = proposal.digest(proposed)
     if computed != document["proposal_digest"]:
         message = f"the proposal in this lock has the digest {computed}"
-        yield Fault(pointer="/proposal_digest", message=message, hint="the lock was changed after it was written")
+        yield Fault(pointer="/proposal_digest", message=message, hint=_CHANGED)
     if proposed.build != parse_build(fields.text(document, "engine")):
         message = f"the lock is for {document['engine']}, its proposal for {proposed.build}"
         yield Fault(pointer="/proposal/engine", message=message)
+    phases = fields.part(document, "effective_taps")
+    for phase in sorted(phases):
+        if phases[phase] != document["trained_taps"]:
+            message = "these are not the trained taps, and nothing else is ever emitted"
+            yield Fault(pointer=f"/effective_taps/{phase}", message=message, hint=_CHANGED)
+    if proposed.launch_text != launch_line(
+        fields.texts(document, "launch"), fields.text_values(document, "environment")
+    ):
+        message = f"the proposal in this lock was judged with {proposed.launch_text!r}"
+        yield Fault(pointer="/launch", message=message, hint=_CHANGED)
     yield from repeated_names(document, "files")
 
 
 def repeated_names(document: Fields, key: str) -> Iterator[Fault]:
-    """Yield a fault for each file at `key` whose name was listed before."""
+    """Yield a fault for each file at `key` whose name was listed before, or needs a file to be a folder."""
+    entries = fields.files(document, key)
+    names = {entry.name for entry in entries}
     seen: set[str] = set()
-    for place, entry in enumerate(fields.files(document, key)):
+    for place, entry in enumerate(entries):
         if entry.name in seen:
             yield Fault(pointer=f"/{key}/{place}/name", message=f"the file {entry.name!r} is listed twice")
         seen.add(entry.name)
+        folder = next((folder for folder in folders_of(entry.name) if folder in names), None)
+        if folder is not None:
+            message = f"the file {entry.name!r} lies in {folder!r}, which is listed as a file"
+            yield Fault(pointer=f"/{key}/{place}/name", message=message)
+
+
+def folders_of(name: str) -> Iterator[str]:
+    """Yield every folder that a file of that relative name lies in, the outermost first."""
+    parts = name.split("/")
+    yield from ("/".join(parts[:count]) for count in range(1, len(parts)))

@@ -1,8 +1,10 @@
 """A case: everything the rules may look at. Rules see nothing else, and never an engine."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from registry.domain.artifact_faults import ArtifactFault
+from registry.domain.differences import differences
 from registry.domain.digests import Digest
 from registry.domain.profile import Profile, TargetFacts
 from registry.domain.proposal import Proposal
@@ -24,8 +26,8 @@ class LineageEntry:
 
     @property
     def supported(self) -> bool:
-        """Whether the build serves EAGLE-3 on the class."""
-        return self.facts is not None and self.facts.supported
+        """Whether the build serves EAGLE-3 on the class, and captures what it is told."""
+        return self.facts is not None and self.facts.supported and self.facts.captures == "listed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +66,29 @@ class Twin:
     """NAME@N."""
     facts_differ: tuple[str, ...] = ()
     """JSON Pointers into provenance where the two records differ."""
+    left_out: tuple[str, ...] = ()
+    """Of those, the ones where one of the two records says nothing."""
+    provenance: Provenance | None = None
+    """The other record."""
+    trained: TrainedTaps | None = None
+    """The taps that follow from the other record; None where nobody worked them out."""
+
+    @classmethod
+    def compared(
+        cls, ref: str, ours: Mapping[str, object], theirs: Mapping[str, object], *, provenance: Provenance
+    ) -> "Twin":
+        """Return the twin `ref` with the places where its document differs from ours.
+
+        Args:
+            ref: NAME@N of the twin.
+            ours: The provenance document it is compared with.
+            theirs: Its own.
+            provenance: Its own, parsed.
+        """
+        found = differences(ours, theirs)
+        one_sided = tuple(one.pointer for one in found if one.registered is None or one.given is None)
+        pointers = tuple(one.pointer for one in found)
+        return cls(ref=ref, facts_differ=pointers, left_out=one_sided, provenance=provenance)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

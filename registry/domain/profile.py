@@ -11,6 +11,29 @@ Established = Literal["evaluated", "read", "curated"]
 """`evaluated`: the engine's function was run on probe ids; `read`: read in its source; `curated`: put in by hand."""
 
 
+AddedOrigin = Literal["added", "node"]
+"""`added`: somebody wrote or corrected the profile, with a reason; `node`: a node scanned the engine it runs."""
+
+Origin = Literal["shipped", "added", "node"]
+"""Where a profile comes from: with the software itself, or added to a registry."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """What a class's setter and forward pass did with one list of ids, when they were run."""
+
+    ids: tuple[int, ...] | None
+    """None: the setter was called without ids."""
+    layers: int
+    """Decoder layers of the target it was run on."""
+    depths: tuple[int, ...] | None = None
+    """Depths that were captured, ascending and each once; None where something raised."""
+    asked: tuple[int, ...] = ()
+    """Where the pass raised: the depths that the setter had asked for."""
+    setter_raises: str = ""
+    pass_raises: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetFacts:
     """What a build does with one target class."""
@@ -44,6 +67,8 @@ class TargetFacts:
     note: str = ""
     at: str = ""
     established: Established = "evaluated"
+    probes: tuple[Probe, ...] = ()
+    """The probe table that the facts were fitted to, where the class was run."""
 
     @property
     def supported(self) -> bool:
@@ -187,6 +212,8 @@ class Profile:
     drafts: tuple[DraftFacts, ...]
     launch: LaunchFacts
     patches: tuple[Patch, ...] = ()
+    evidence: Mapping[str, object] = field(default_factory=dict)
+    """Where a scan found each fact, and how: probe tables, places, what it could not establish. Readings ignore it."""
 
     @property
     def build(self) -> str:

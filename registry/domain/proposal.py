@@ -39,6 +39,18 @@ def parse_build(text: str) -> Build:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Speculation:
+    """How a launch line asks for speculative decoding."""
+
+    option: str
+    """The option that does."""
+    method: str | None = None
+    """What it selects, as the engine takes it; None where the line leaves that to the engine."""
+    broken: str = ""
+    """Why the engine cannot read the option; empty where it can."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
     """Launch options as read from a command line: only those a reading needs; the rest is not judged."""
 
@@ -46,6 +58,12 @@ class Launch:
     options: Mapping[str, str | None] = field(default_factory=dict)
     """Option -> value, None for a bare flag; the dashed long name is the key."""
     environment: Mapping[str, str] = field(default_factory=dict)
+    starts: str | None = None
+    """The engine whose server the line starts; None for bare options."""
+    speculation: Speculation | None = None
+    """None: nothing on the line asks for it."""
+    elsewhere: bool = False
+    """Further options may come from a file or a variable that the line names."""
 
     def has(self, option: str | None) -> bool:
         """Tell whether `option` is given."""

@@ -1,7 +1,7 @@
 """Provenance: how a checkpoint was trained, and the taps that follow from it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Literal
 
@@ -120,6 +120,10 @@ class TrainedTaps:
     why_unknown: str = ""
     captured: frozenset[int] | None = None
     """Every depth that the dump holds, the verifier's included; None where the counting is unknown."""
+    features: tuple[int, ...] = ()
+    """Depths of `capture.layers` in order, whatever became of them; empty where the counting is unknown."""
+    impossible: tuple[int, ...] = ()
+    """Of those and the verifier's, the depths that the target does not have: the record is wrong."""
 
 
 def plain_counting(counting: str) -> int | None:
@@ -127,23 +131,39 @@ def plain_counting(counting: str) -> int | None:
     return {"before_layer": 0, "after_layer": 1}.get(counting)
 
 
-def trained_taps(provenance: Provenance, depths: tuple[int, ...] | None, *, verifier_depth: int | None) -> TrainedTaps:
+def trained_taps(
+    provenance: Provenance, depths: tuple[int, ...] | None, *, verifier_depth: int | None, layers: int | None = None
+) -> TrainedTaps:
     """Apply the standardization recipe to the dump's depths.
 
     Args:
         provenance: The record.
         depths: The depths of `capture.layers`, in order; None when the counting cannot be read.
         verifier_depth: The depth of `capture.verifier_state`, if the record names one.
+        layers: Decoder layers of the target that the record names; None where that is not known.
+
+    Returns:
+        The taps; none where the recipe is not known, or where a depth is one that the target does not have.
     """
     capture = provenance.capture
     if depths is None:
         return TrainedTaps(taps=None, why_unknown=f"the counting {capture.counting!r} is not known here")
     captured = frozenset(depths) | ({verifier_depth} if verifier_depth is not None else frozenset())
+    found = TrainedTaps(
+        taps=None,
+        verifier=_verifier(capture, verifier_depth),
+        captured=captured,
+        features=depths,
+        impossible=tuple(sorted(depth for depth in captured if depth < 0 or (layers is not None and depth > layers))),
+    )
+    wrong = set(found.impossible) & set(depths)
+    if wrong:
+        named = ", ".join(str(depth) for depth in sorted(wrong))
+        limit = "" if layers is None else f", and its target has {layers} layers"
+        return replace(found, why_unknown=f"the record names depth {named}{limit}")
     if provenance.standardization.name not in RECIPES:
-        why = f"the standardization {provenance.standardization.name!r} is not known here"
-        return TrainedTaps(taps=None, why_unknown=why, captured=captured)
-    taps = tuple(Tap(depth=depth, stream=capture.stream) for depth in depths)
-    return TrainedTaps(taps=taps, verifier=_verifier(capture, verifier_depth), captured=captured)
+        return replace(found, why_unknown=f"the standardization {provenance.standardization.name!r} is not known here")
+    return replace(found, taps=tuple(Tap(depth=depth, stream=capture.stream) for depth in depths))
 
 
 def _verifier(capture: Capture, depth: int | None) -> Tap | Literal["separate"] | None:

@@ -49,11 +49,13 @@ class Failure:
 
     code: Literal[
         "no_setter", "setter_raises", "depth_zero", "captures_nothing", "draft_class", "shape", "too_few", "bad_value",
-        "tensor_refused", "layers",
+        "tensor_refused", "layers", "launch",
     ]  # fmt: skip
     message: str
     when: Literal["start", "pass"]
     """`start`: before healthy; `pass`: on a forward pass after it."""
+    pointer: str = ""
+    """JSON Pointer to the one value of the draft config that is to blame, where there is one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +116,9 @@ class Reading:
 
     None: not asked."""
     captures: bool = True
-    """False: capturing is switched off by the config."""
+    """False: capturing is switched off, by the config or by the launch options."""
+    off_because: str = ""
+    """What switches capturing off, in words."""
     failures: tuple[Failure, ...] = ()
     draft: DraftReading | None = None
 

@@ -70,7 +70,7 @@ def _asked(facts: TargetFacts, ids: Sequence[int] | None, *, layers: int) -> tup
 def _limited(facts: TargetFacts, asked: tuple[int, ...], *, layers: int) -> Captured:
     """Apply the class's limits: what is dropped, what raises, and what Python's negative indexing makes of it."""
     reached: set[int] = set()
-    lost: list[int] = []
+    lost: dict[int, None] = {}  # in order, each once; a list would make long lists of ids slow
     for depth in asked:
         place = depth + layers if depth < 0 and facts.negative == "from_end" else depth
         if 0 <= place < layers or (place == layers and facts.depth_n == "captured"):
@@ -78,8 +78,8 @@ def _limited(facts: TargetFacts, asked: tuple[int, ...], *, layers: int) -> Capt
         elif facts.out_of_range == "raises" and (place >= layers or facts.negative == "from_end"):
             why = f"the setter of {facts.target_class} indexes its {layers} layers with {depth}"
             return Captured(depths=None, requested=asked, raises=why)
-        elif depth not in lost:
-            lost.append(depth)
+        else:
+            lost[depth] = None
     return Captured(depths=tuple(sorted(reached)), requested=asked, lost=tuple(lost))
 
 

@@ -14,7 +14,18 @@ def cleaned(config: Mapping[str, object]) -> dict[str, object]:
     copy = _copied(config)
     for pointer in POINTERS:
         _remove(copy, pointer)
-    return {key: value for key, value in copy.items() if key not in _NEVER_EMITTED and value != {}}
+    return {key: value for key, value in _without_code(copy).items() if value != {}}
+
+
+def _without_code(config: Mapping[str, object]) -> dict[str, object]:
+    """Leave out what is never emitted at any depth: loaders follow `auto_map` in nested configs too."""
+    return {key: _codeless(value) for key, value in config.items() if key not in _NEVER_EMITTED}
+
+
+def _codeless(value: object) -> object:
+    if isinstance(value, Mapping):
+        return _without_code(value)
+    return [_codeless(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _copied(value: Mapping[str, object]) -> dict[str, object]:

@@ -4,19 +4,26 @@ Names and shapes only. The canonical spelling of the one decoder layer is `layer
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
 from registry.domain.profile import DraftFacts
 from registry.domain.reading import DraftReading, Load
 from registry.domain.tensors import Inventory
-from registry.engines.config_ids import NESTED, TOP_LEVEL, look_up, whole_number, whole_numbers
+from registry.engines.config_ids import ABSENT, NESTED, TOP_LEVEL, look_up, whole_number, whole_numbers
 
 CANONICAL_LAYER: Final = "layers.0."
 _SPELLINGS: Final = ("midlayer.", CANONICAL_LAYER)
 _USUAL_TAP_COUNT: Final = 3
 """What every build assumes where nothing says how many taps there are."""
+
+USE_AUX: Final = "/eagle_config/use_aux_hidden_state"
+"""False: the drafter reads the last hidden state and no taps."""
+
+FC_BIAS: Final = "fc.bias"
+_BIAS: Final = "/bias"
+"""The draft classes that can have a bias in `fc` make one only where this key is true."""
 
 
 def read_draft(
@@ -27,7 +34,7 @@ def read_draft(
     if draft is None:
         return DraftReading(architecture=architecture, supported=False)
     count, source = tap_count(draft, config)
-    return DraftReading(
+    read = DraftReading(
         architecture=architecture,
         supported=True,
         tap_count=count,
@@ -36,6 +43,23 @@ def read_draft(
         load=load(draft, config, inventory),
         naming_understood=_naming_understood(draft, inventory),
     )
+    return _without_fc(read) if _skips_fc(draft, config) else read
+
+
+def _skips_fc(draft: DraftFacts, config: Mapping[str, object]) -> bool:
+    """Tell whether the class makes no `fc` and skips its tensors, because the config says that there are no taps."""
+    value = look_up(config, USE_AUX)
+    return draft.flags.get("use_aux_hidden_state") == "honored" and value is not ABSENT and not value
+
+
+def _without_fc(read: DraftReading) -> DraftReading:
+    load = replace(read.load, untouched=without_fc(read.load.untouched), refused=without_fc(read.load.refused))
+    return replace(read, tap_count=None, tap_count_from="", fc_built=None, load=load)
+
+
+def without_fc(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return tensor names without those of `fc`."""
+    return tuple(name for name in names if not _bare(name).startswith("fc."))
 
 
 def first_architecture(config: Mapping[str, object]) -> str | None:
@@ -68,6 +92,8 @@ def _fc_built(config: Mapping[str, object], count: int, *, target_hidden: int | 
 
 def load(draft: DraftFacts, config: Mapping[str, object], inventory: Inventory) -> Load:
     """Follow every tensor to where it lands, and every parameter to what fills it."""
+    if FC_BIAS in draft.optional and look_up(config, _BIAS) is not True:
+        draft = replace(draft, optional=tuple(name for name in draft.optional if name != FC_BIAS))
     landing = _landing(_Names(draft), tuple(tensor.name for tensor in inventory.tensors))
     missing = [name for name in draft.parameters if name not in landing.filled]
     shared = [name for name in missing if _is_shared(name, draft, config)]
@@ -163,13 +189,19 @@ def _is_known(canonical: str, known: frozenset[str], *, many_layers: bool) -> bo
 
 
 def _is_shared(name: str, draft: DraftFacts, config: Mapping[str, object]) -> bool:
-    if name == "embed_tokens.weight":
-        return draft.embedding_shared == "absent_or_equal" or _same_width(config)
+    """Tell whether the target's embedding or head takes a parameter's place, and fits there."""
+    if not _same_width(config):
+        return False
     if name == "lm_head.weight":
         if draft.head_shared == "null_draft_vocab":
             return config.get("draft_vocab_size", 0) is None
-        return draft.head_shared == "absent"
-    return False
+        return draft.head_shared == "absent" and _whole_vocabulary(config)
+    return name == "embed_tokens.weight"
+
+
+def _whole_vocabulary(config: Mapping[str, object]) -> bool:
+    """The target's head yields ids of its own vocabulary: a reduced one has no entry for most of them."""
+    return config.get("draft_vocab_size") in (None, config.get("vocab_size"))
 
 
 def _same_width(config: Mapping[str, object]) -> bool:

@@ -3,7 +3,7 @@
 import importlib
 import pkgutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 from registry.domain.errors import NotFound
@@ -20,6 +20,12 @@ class LaunchPlan:
     """Draft tokens per verification step, in a chain."""
     options: tuple[str, ...] = ()
     """Further options that the build needs to serve the trained taps."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables that the build needs beside its options, such as one that picks the runner; mostly none."""
+
+
+def _no_variables(_runner: str) -> Mapping[str, str]:
+    return {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +40,14 @@ class Engine:
     """Every launch option, as words; the draft directory is written as `.`."""
     launch_files: Callable[[LaunchPlan], Mapping[str, str]]
     """File name -> text, by typed serializers only."""
+    pick_runner: Callable[[str], Mapping[str, str]] = _no_variables
+    """Runner -> the environment variables that make a build with several runners use it."""
+
+
+def environment_file(plan: LaunchPlan) -> Mapping[str, str]:
+    """Return `launch.env` with a `KEY=VALUE` line per variable; no file where no variable is needed."""
+    lines = "".join(f"{name}={value}\n" for name, value in plan.environment.items())
+    return {"launch.env": lines} if lines else {}
 
 
 @cache

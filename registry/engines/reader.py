@@ -4,9 +4,10 @@ Everything here is driven by the profile. The steps, in the order an engine take
 ids, call the class's setter, capture decode graphs, build and load the draft, run a first pass.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Final, Literal
 
 from registry.domain.profile import Profile, Runner, TargetFacts
 from registry.domain.proposal import Launch
@@ -16,11 +17,18 @@ from registry.domain.target import Target
 from registry.domain.tensors import Inventory
 from registry.engines.capture import Captured, left_captured
 from registry.engines.config_ids import ABSENT, id_lists, look_up, whole_number, whole_numbers
-from registry.engines.draft_load import first_architecture, read_draft
+from registry.engines.draft_load import first_architecture, read_draft, without_fc
 from registry.engines.runners import choose_runner
 
 Graphs = Literal["ids", "default", "off"]
 When = Literal["start", "pass"]
+
+_NUMBERS: Final = ("hidden_size", "num_hidden_layers", "vocab_size")
+_TAP_COUNT: Final = "num_aux_hidden_states"
+SPECULATORS: Final = "transformer_layer_config"
+"""Where configs of the speculators format keep the numbers of the draft layer."""
+
+_LONGEST_SHOWN: Final = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +59,7 @@ def read(situation: Situation) -> Reading:
     if runner is None or facts is None or layers is None:
         return Reading(outcome=Outcome.UNKNOWN, runner=name, runner_why=why, taps=None, found=found, draft=draft)
     capture = _capture(situation, facts, runner, found, layers=layers)
-    failures = (*capture.failures, *_draft_failures(situation, runner, draft, capture))
+    failures = (*_launch_failures(situation), *capture.failures, *_draft_failures(situation, runner, draft, capture))
     return Reading(
         outcome=_outcome(capture, failures, found),
         runner=name,
@@ -61,7 +69,8 @@ def read(situation: Situation) -> Reading:
         requested=capture.requested,
         lost=capture.lost,
         decode_graphs=capture.graphs,
-        captures=capture.on,
+        captures=not capture.off,
+        off_because=capture.off,
         failures=failures,
         draft=_with_bypass(draft, situation, capture),
     )
@@ -75,7 +84,8 @@ class _Capture:
     requested: tuple[int, ...] = ()
     lost: tuple[int, ...] = ()
     graphs: Graphs = "ids"
-    on: bool = True
+    off: str = ""
+    """What switches capturing off, in words; empty where nothing does."""
     unresolved: bool = False
     failures: tuple[Failure, ...] = ()
 
@@ -99,8 +109,9 @@ def _holds_ids(value: object, runner: Runner) -> bool:
 def _capture(
     situation: Situation, facts: TargetFacts, runner: Runner, found: tuple[FoundIds, ...], *, layers: int
 ) -> _Capture:
-    if _switched_off(runner, situation.config):
-        return _Capture(taps=PhaseTaps(prefill=(), decode=()), on=False)
+    off = _other_algorithm(situation) or _switched_off(runner, situation.config)
+    if off:
+        return _Capture(taps=PhaseTaps(prefill=(), decode=()), off=off)
     used = next((entry for entry in found if entry.used), None)
     if used is not None and used.ids is None and facts.supported:
         return _Capture(taps=None, failures=(_bad_value(used),))
@@ -122,11 +133,26 @@ def _capture(
     )
 
 
-def _switched_off(runner: Runner, config: Mapping[str, object]) -> bool:
+def _switched_off(runner: Runner, config: Mapping[str, object]) -> str:
     if runner.capture_off is None:
-        return False
+        return ""
     value = look_up(config, runner.capture_off)
-    return value is not ABSENT and not value
+    off = value is not ABSENT and not value
+    return f"the config switches capturing off ({runner.capture_off.rpartition('/')[2]} is false)" if off else ""
+
+
+def _other_algorithm(situation: Situation) -> str:
+    """Say that the launch names another algorithm: only EAGLE-3 captures states on the way."""
+    wanted, asked = situation.profile.launch.algorithm, situation.launch.speculation if situation.launch else None
+    if asked is None or asked.method in (None, wanted):
+        return ""
+    return f"{asked.option} with {asked.method} captures no states on the way; {wanted} does"
+
+
+def _launch_failures(situation: Situation) -> Iterator[Failure]:
+    asked = situation.launch.speculation if situation.launch else None
+    if asked is not None and asked.broken:
+        yield Failure(code="launch", message=f"{asked.option} cannot be read: {asked.broken}", when="start")
 
 
 def _bad_value(used: FoundIds) -> Failure:
@@ -205,12 +231,34 @@ def _load_failures(situation: Situation, draft: DraftReading) -> tuple[Failure, 
         message = f"this build refuses tensors it does not know: {', '.join(draft.load.refused[:3])}"
         failures.append(Failure(code="tensor_refused", message=message, when="start"))
     failures.extend(_shape_failures(situation, draft))
-    layers = whole_number(situation.config, "/num_hidden_layers")
     facts = situation.profile.draft(draft.architecture or "")
+    failures.extend(_number_failures(situation.config, facts.tap_count if facts else ()))
+    layers = whole_number(situation.config, "/num_hidden_layers")
     if layers is not None and layers != 1 and facts is not None and not facts.many_layers:
         message = f"num_hidden_layers is {layers}, and this build's draft class takes exactly one layer"
         failures.append(Failure(code="layers", message=message, when="start"))
     return tuple(failures)
+
+
+def _number_failures(config: Mapping[str, object], tap_count: tuple[str, ...]) -> Iterator[Failure]:
+    """Say which numbers that every draft class computes with are none: the check of shapes cannot see those."""
+    optional = {"draft_vocab_size", "target_hidden_size", *({_TAP_COUNT} & set(tap_count))}
+    for key in (*_NUMBERS, *sorted(optional)):
+        value = config.get(key)
+        pointer = f"/{key}"
+        if key in optional and (value is None or (value == 0 and whole_number(config, pointer) == 0)):
+            continue  # absent, null or none: what that means has rules of its own
+        if key not in config and SPECULATORS not in config:
+            message = f"the draft config has no {key}, so the default of its config class holds, whatever the weights"
+            yield Failure(code="bad_value", message=message, when="start", pointer=pointer)
+        elif key in config and (whole_number(config, pointer) or 0) < 1:
+            message = f"{key} is {_shown(value)}, and the build computes with it as a whole number from 1"
+            yield Failure(code="bad_value", message=message, when="start", pointer=pointer)
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=True, default=str)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
 
 
 def _shape_failures(situation: Situation, draft: DraftReading) -> Iterator[Failure]:
@@ -238,7 +286,7 @@ def _width_failures(
         return ()
     counts = sorted({len(taps) for _, taps in capture.taps.items()})
     wrong = [count for count in counts if count not in (draft.tap_count, _bypass_count(situation, draft))]
-    if not wrong or not capture.on:
+    if not wrong or capture.off:
         return ()
     message = f"{wrong[0]} states are captured and fc takes {draft.tap_count}: the first draft pass fails"
     when = _first_pass(situation) if runner.startup_runs_fc else "pass"
@@ -254,12 +302,15 @@ def _bypass_count(situation: Situation, draft: DraftReading) -> int | None:
 
 
 def _with_bypass(draft: DraftReading, situation: Situation, capture: _Capture) -> DraftReading:
-    if capture.taps is None or draft.tap_count in (None, 1) or _bypass_count(situation, draft) is None:
+    if capture.taps is None or _bypass_count(situation, draft) is None:
         return draft
-    bypassed = not capture.on or any(len(taps) == 1 for _, taps in capture.taps.items())
-    if not bypassed:
-        return draft
-    return replace(draft, fc_bypassed=True)
+    several = draft.tap_count not in (None, 1)
+    if capture.off:
+        # What never runs need not be filled.
+        load = replace(draft.load, untouched=without_fc(draft.load.untouched))
+        return replace(draft, fc_bypassed=several, load=load)
+    bypassed = several and any(len(taps) == 1 for _, taps in capture.taps.items())
+    return replace(draft, fc_bypassed=True) if bypassed else draft
 
 
 def _outcome(capture: _Capture, failures: tuple[Failure, ...], found: tuple[FoundIds, ...]) -> Outcome:

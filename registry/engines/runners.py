@@ -13,7 +13,10 @@ def choose_runner(
     profile: Profile, target: Target, launch: Launch | None, *, asked: str | None
 ) -> tuple[Runner | None, str]:
     """Return the runner and why it is the one, or None and why it cannot be told."""
-    wanted, why = (asked, "asked for") if asked else (_by_environment(launch), f"set by {_V2_SWITCH}")
+    switch = launch.environment.get(_V2_SWITCH) if launch and not asked else None
+    if switch is not None and _number(switch) is None:
+        return None, f"{_V2_SWITCH} is {switch!r}, which the build cannot read as a number"
+    wanted, why = (asked, "asked for") if asked else (_by_switch(switch), f"set by {_V2_SWITCH}")
     if wanted is not None:
         named = next((runner for runner in profile.runners if runner.name == wanted), None)
         if named is None:
@@ -24,9 +27,16 @@ def choose_runner(
     return _by_default(profile, target)
 
 
-def _by_environment(launch: Launch | None) -> str | None:
-    value = launch.environment.get(_V2_SWITCH) if launch else None
-    return None if value is None else ("v2" if value == "1" else "v1")
+def _by_switch(value: str | None) -> str | None:
+    return None if value is None else ("v2" if _number(value) else "v1")
+
+
+def _number(text: str) -> int | None:
+    """Return what Python's `int` makes of `text`, as vLLM reads its switches; None where it raises."""
+    try:
+        return int(text)
+    except ValueError:
+        return None
 
 
 def _by_default(profile: Profile, target: Target) -> tuple[Runner | None, str]:

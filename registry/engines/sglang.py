@@ -11,7 +11,7 @@ from typing import Final
 from registry.domain.profile import Profile
 from registry.engines.config_ids import NESTED
 from registry.engines.draft_config import cleaned, with_value
-from registry.engines.engine import Engine, LaunchPlan
+from registry.engines.engine import Engine, LaunchPlan, environment_file
 
 _CAPTURE: Final = "/eagle_config/use_aux_hidden_state"
 
@@ -51,7 +51,7 @@ def launch_options(plan: LaunchPlan) -> tuple[str, ...]:
 def launch_files(plan: LaunchPlan) -> Mapping[str, str]:
     """Return the arguments as one shell line, and as YAML for `--config`: JSON scalars are YAML scalars."""
     yaml = "".join(f"{name}: {json.dumps(value)}\n" for name, value in _settings(plan).items())
-    return {"launch.args": shlex.join(launch_options(plan)) + "\n", "launch.yaml": yaml}
+    return {"launch.args": shlex.join(launch_options(plan)) + "\n", "launch.yaml": yaml, **environment_file(plan)}
 
 
 ENGINE: Final = Engine(

@@ -3,7 +3,7 @@
 The law, tested over every shipped profile and class: what is spelled reads back as the trained taps in every phase.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from registry.domain import dialects
@@ -11,6 +11,8 @@ from registry.domain.profile import Runner
 from registry.domain.proposal import Launch
 from registry.domain.reading import Reading
 from registry.domain.taps import Taps, depths_of, spell
+from registry.domain.tensors import Inventory
+from registry.engines.draft_config import cleaned, with_value
 from registry.engines.engine import Engine
 from registry.engines.reader import Situation, read
 from registry.engines.runners import choose_runner
@@ -21,6 +23,7 @@ class Spelling:
     """How trained taps are written for a build."""
 
     ids: tuple[int, ...]
+    """Empty: trained on no taps, and what is written switches capturing off."""
     pointer: str
     """Where the build reads them."""
     config: dict[str, object]
@@ -37,17 +40,30 @@ class NoSpelling:
     reason: str
 
 
+def switched_off(config: Mapping[str, object], pointer: str, inventory: Inventory) -> dict[str, object]:
+    """Return `config` without ids and with capturing off at `pointer`, for a drafter of the last state only.
+
+    Such a head may still hold an `fc` over one state, and builds that make `fc` whatever is captured must size it so.
+    """
+    off = with_value(cleaned(config), pointer, value=False)
+    fc = inventory.tensor("fc.weight") or inventory.tensor("model.fc.weight")
+    return off if fc is None else with_value(off, "/num_aux_hidden_states", 1)
+
+
 def spell_taps(engine: Engine, situation: Situation, trained: Taps) -> Spelling | NoSpelling:
     """Return ids, config and options that make the build read `trained` in every phase, or why there are none.
 
     The config starts from `situation.config`; the launch is `situation.launch` plus what turns out to be needed.
     """
+    situation = replace(situation, launch=_without_algorithm(situation.launch))
     runner, why = choose_runner(situation.profile, situation.target, situation.launch, asked=situation.runner)
     if runner is None:
         return NoSpelling(reason=why)
-    reason = _hopeless(situation, trained)
+    reason = _hopeless(situation)
     if reason:
         return NoSpelling(reason=reason)
+    if not trained:
+        return _without_taps(runner, situation)
     for options in _option_sets(situation):
         for ids in _candidates(runner, situation, trained):
             config = engine.write_ids(situation.config, ids, situation.profile)
@@ -58,7 +74,32 @@ def spell_taps(engine: Engine, situation: Situation, trained: Taps) -> Spelling 
     return NoSpelling(reason=_inexpressible(situation, trained))
 
 
-def _hopeless(situation: Situation, trained: Taps) -> str:
+def _without_algorithm(launch: Launch | None) -> Launch | None:
+    """Leave out which algorithm a launch selects: what ids can spell does not depend on it."""
+    return None if launch is None else replace(launch, speculation=None)
+
+
+def _without_taps(runner: Runner, situation: Situation) -> Spelling | NoSpelling:
+    """Switch capturing off, where this runner lets the config do that."""
+    if runner.capture_off is None:
+        others = [
+            f", while its runner {other.name} does not" for other in situation.profile.runners if other.capture_off
+        ]
+        return NoSpelling(
+            reason=f"trained on no taps, and {_of(runner)} captures whatever the config says{''.join(others)}"
+        )
+    config = switched_off(situation.config, runner.capture_off, situation.inventory)
+    reading = read(replace(situation, config=config))
+    if reading.taps is None or reading.taps.prefill or reading.taps.decode:
+        return NoSpelling(reason=f"trained on no taps, and {_of(runner)} captures some")
+    return Spelling(ids=(), pointer=runner.capture_off, config=config, options=(), reading=reading)
+
+
+def _of(runner: Runner) -> str:
+    return f"the runner {runner.name}" if runner.name else "this build"
+
+
+def _hopeless(situation: Situation) -> str:
     """Say why no id list can help here; empty where it is worth trying."""
     facts, build = situation.facts, situation.profile.build
     if facts is None:
@@ -72,7 +113,6 @@ def _hopeless(situation: Situation, trained: Taps) -> str:
             dialects.UNRESOLVED in (facts.dialect, facts.captures),
             f"what {build} captures on {facts.target_class} is not established",
         ),
-        (not trained, "the checkpoint was trained on no taps"),
     )
     return next((reason for holds, reason in reasons if holds), "")
 
@@ -107,7 +147,6 @@ def with_options(launch: Launch | None, options: tuple[str, ...]) -> Launch | No
     """Return `launch` with `options` added; None stays None when nothing is added."""
     if not options:
         return launch
-    known = dict(launch.options) if launch else {}
-    text = " ".join([*([launch.text] if launch else []), *options])
-    environment = launch.environment if launch else {}
-    return Launch(text=text, options=known | dict.fromkeys(options), environment=environment)
+    launch = launch or Launch(text="")
+    text = " ".join([*([launch.text] if launch.text else []), *options])
+    return replace(launch, text=text, options=dict(launch.options) | dict.fromkeys(options))

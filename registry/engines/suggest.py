@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from registry.domain.taps import Taps
 from registry.engines.draft_config import apply, setting
+from registry.engines.draft_load import first_architecture, tap_count
 from registry.engines.engine import Engine
 from registry.engines.loadable import bases
 from registry.engines.reader import Situation
@@ -37,15 +38,26 @@ def edits(engine: Engine, situation: Situation, trained: Taps) -> Iterator[Edit]
 
 def _operations(base: Situation, spelling: Spelling) -> tuple[Mapping[str, object], ...]:
     """Return the smallest change: the ids where the build reads them, capturing switched on, the tap count."""
+    if not spelling.ids:
+        return _off(base, spelling)
     changes = list(setting(base.config, spelling.pointer, list(spelling.ids)))
     config = apply(base.config, changes)
     runner_off = next((r.capture_off for r in base.profile.runners if r.name == spelling.reading.runner), None)
     if runner_off:
         changes += [op for op in setting(config, runner_off, value=True) if op["op"] == "replace"]
-    count = len(spelling.ids)
-    if "num_aux_hidden_states" in config or count != 3:  # noqa: PLR2004  # three is what every build assumes
+    count, draft = len(spelling.ids), base.profile.draft(first_architecture(config) or "")
+    if draft is not None and tap_count(draft, apply(base.config, changes))[0] != count:
         changes += setting(config, "/num_aux_hidden_states", count)
     return tuple(changes)
+
+
+def _off(base: Situation, spelling: Spelling) -> tuple[Mapping[str, object], ...]:
+    """Return the change for a drafter of no taps."""
+    changes = setting(base.config, spelling.pointer, value=False)
+    count = spelling.config.get("num_aux_hidden_states")
+    return (
+        changes if count is None else (*changes, *setting(apply(base.config, changes), "/num_aux_hidden_states", count))
+    )
 
 
 def _edit(situation: Situation, operations: tuple[Mapping[str, object], ...], options: tuple[str, ...]) -> Edit:
@@ -61,4 +73,4 @@ def _in_words(operations: tuple[Mapping[str, object], ...], options: tuple[str, 
 
 
 def _value(value: object) -> str:
-    return str(value).replace("'", '"').replace("True", "true").replace("None", "null")
+    return str(value).replace("'", '"').replace("True", "true").replace("False", "false").replace("None", "null")

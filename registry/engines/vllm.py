@@ -11,7 +11,7 @@ from typing import Final
 from registry.domain.profile import Profile
 from registry.engines.config_ids import TOP_LEVEL
 from registry.engines.draft_config import cleaned, with_value
-from registry.engines.engine import Engine, LaunchPlan
+from registry.engines.engine import Engine, LaunchPlan, environment_file
 
 
 def write_ids(config: Mapping[str, object], ids: tuple[int, ...], _profile: Profile) -> dict[str, object]:
@@ -36,13 +36,24 @@ def launch_options(plan: LaunchPlan) -> tuple[str, ...]:
 
 
 def launch_files(plan: LaunchPlan) -> Mapping[str, str]:
-    """Return the arguments as one shell line, and the JSON by itself."""
+    """Return the arguments as one shell line, the JSON by itself, and the environment where one is needed."""
     return {
         "launch.args": shlex.join(launch_options(plan)) + "\n",
         "speculative-config.json": _speculative_config(plan) + "\n",
+        **environment_file(plan),
     }
 
 
+def pick_runner(runner: str) -> Mapping[str, str]:
+    """Return the variable that picks a runner: no option does."""
+    return {"VLLM_USE_V2_MODEL_RUNNER": "1" if runner == "v2" else "0"}
+
+
 ENGINE: Final = Engine(
-    name="vllm", title="vLLM", write_ids=write_ids, launch_options=launch_options, launch_files=launch_files
+    name="vllm",
+    title="vLLM",
+    write_ids=write_ids,
+    launch_options=launch_options,
+    launch_files=launch_files,
+    pick_runner=pick_runner,
 )

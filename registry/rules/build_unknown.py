@@ -42,7 +42,8 @@ def check(case: Case) -> Iterator[Finding]:
     yield Finding(
         code=RULE.code,
         severity=Severity.ERROR,
-        message=f"{build_name(case)} is not a listed engine build, so how it reads is not known; {advice}",
+        message=f"{build_name(case)} is not a listed engine build, so how it reads is not known; {advice}; "
+        "`roost engines list` names all of them",
         at="/engine",
         remedies=(Remedy.UNKNOWN,),
         unknown="engine build",

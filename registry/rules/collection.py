@@ -7,8 +7,7 @@ import hashlib
 import importlib
 import pkgutil
 import re
-import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
@@ -17,6 +16,7 @@ import registry.rules
 from registry.domain.case import Case
 from registry.domain.findings import Finding, Remedy, Severity
 from registry.domain.proposal import Launch
+from registry.domain.shell_words import shell_words
 from registry.domain.verdict import ordered
 from registry.rules.manual import manual_of
 from registry.rules.rule import FAMILIES, HAS, Part, Rule, Stage
@@ -30,6 +30,9 @@ _OPTION: Final = re.compile(r"^(?!-m$)--?[A-Za-z][\w-]*")
 """An option of the engine; the `-m` of `python -m` is not one."""
 
 _ASSIGNMENT: Final = re.compile(r"^[A-Za-z_]\w*(?==)")
+_VARIABLE: Final = re.compile(r"^\$(\w+|\{\w+\})")
+"""A word that a shell would replace by words which are not here."""
+
 _LISTED: Final[tuple[Part, ...]] = ("target", "reading")
 """Parts beside `launch` whose absence a verdict mentions."""
 
@@ -139,12 +142,18 @@ def _refuse_repeated(kind: str, values: Iterable[str]) -> None:
 
 def _run(rule: Rule, case: Case, stage: Stage) -> tuple[Finding, ...]:
     try:
-        findings = tuple(rule.check(case))
+        findings = tuple(_with_facts(finding) for finding in rule.check(case))
     except Exception as error:  # noqa: BLE001  # whatever a rule does wrong, the proposal is not judged, so it blocks
         return (_crashed(rule, error),)
     if stage == "registration" and not rule.refuses_registration:
         return tuple(replace(f, severity=Severity.WARNING) if f.severity is Severity.ERROR else f for f in findings)
     return findings
+
+
+def _with_facts(finding: Finding) -> Finding:
+    """Leave out evidence that holds nothing: a fact that is not there is no evidence of anything."""
+    facts = tuple(fact for fact in finding.evidence if fact.value not in (None, "", [], ()))
+    return finding if len(facts) == len(finding.evidence) else replace(finding, evidence=facts)
 
 
 def _crashed(rule: Rule, error: Exception) -> Finding:
@@ -161,13 +170,13 @@ def _crashed(rule: Rule, error: Exception) -> Finding:
 def _unread(launch: Launch) -> Iterator[str]:
     """Name each option and environment variable of a launch line that no reading looks at; values are left out."""
     known = set(launch.options) | set(launch.environment)
-    matches = (_OPTION.match(word) or _ASSIGNMENT.match(word) for word in _words(launch.text))
+    matches = (_OPTION.match(word) or _ASSIGNMENT.match(word) or _VARIABLE.match(word) for word in _words(launch.text))
     names = dict.fromkeys(match[0] for match in matches if match)
     yield from (f"launch {name}" for name in names if name not in known)
 
 
-def _words(text: str) -> list[str]:
+def _words(text: str) -> Sequence[str]:
     try:
-        return shlex.split(text)
+        return shell_words(text)
     except ValueError:
         return text.split()

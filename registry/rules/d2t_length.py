@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from registry.domain.case import Case
 from registry.domain.findings import Finding, Remedy, Severity
-from registry.rules.drafter import find, whole
+from registry.rules.drafter import find, target_vocab, whole
 from registry.rules.rule import BOTH, Rule
 from registry.rules.specimen import DRAFT_VOCAB, config, inventory, specimen, vocab_map
 from registry.rules.vocabulary_map import of_map
@@ -37,6 +37,8 @@ def check(case: Case) -> Iterator[Finding]:
     head = find(case.inventory, "lm_head.weight")
     rows = head.shape[0] if head is not None and head.shape else None
     configured = whole(case.config, "draft_vocab_size")
+    if "draft_vocab_size" in case.config and case.config["draft_vocab_size"] is None:
+        configured = target_vocab(case)  # null: the target's head is installed, whose rows the map must cover
     if entries is None or (entries == (configured or entries) and entries == (rows or entries)):
         return
     message = (
@@ -61,4 +63,5 @@ PASSES = (specimen(), specimen(config=config(draft_vocab_size=None)))
 FAILS = (
     specimen(inventory=inventory(adding={"d2t": (60,)}, vocab_map=vocab_map(rows=60).vocab_map)),
     specimen(config=config(draft_vocab_size=DRAFT_VOCAB + 1)),
+    specimen(config=config() | {"draft_vocab_size": None}),
 )

@@ -36,7 +36,8 @@ def check(case: Case) -> Iterator[Finding]:
         return
     message = (
         f"the drafter's vocabulary is {draft_vocab(case)} of the target's {target_vocab(case)} tokens, and there is no "
-        "d2t: draft id k is then taken as target id k, without a word"
+        "d2t: draft id k is then taken as target id k, without a word; store the map of training "
+        "as d2t (token minus draft id), as a new version"
     )
     yield of_map(case, RULE.code, message, remedies=(Remedy.CONVERT,), severity=Severity.ERROR)
 

@@ -35,7 +35,10 @@ def check(case: Case) -> Iterator[Finding]:
     stored = case.inventory.vocab_map
     if stored is None or stored.offset_increasing or reads_as_absolute(case, stored):
         return
-    message = "the target ids of d2t (draft id plus offset) do not strictly increase; expected kept tokens in order"
+    message = (
+        "the target ids of d2t (draft id plus offset) do not strictly increase; expected kept tokens in order: "
+        "make the map again from them"
+    )
     yield of_map(case, RULE.code, message, remedies=(Remedy.CONVERT,), severity=Severity.ERROR)
 
 

@@ -37,7 +37,7 @@ def check(case: Case) -> Iterator[Finding]:
     if stored.offset_min < 0 or (vocab is not None and stored.offset_max >= vocab):
         message = (
             f"d2t leads to target ids {stored.offset_min} to {stored.offset_max}; "
-            f"expected 0 to {vocab - 1 if vocab else 'the vocabulary size'}"
+            f"expected 0 to {vocab - 1 if vocab else 'the vocabulary size'}: make the map again from the kept tokens"
         )
         yield of_map(case, RULE.code, message, remedies=(Remedy.CONVERT,), severity=Severity.ERROR)
 

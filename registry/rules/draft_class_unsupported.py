@@ -26,15 +26,10 @@ from collections.abc import Iterator
 
 from registry.domain.case import Case
 from registry.domain.findings import Finding, Remedy, Severity
-from registry.domain.profile import DraftFacts
-from registry.domain.tensors import Inventory
 from registry.rules import evidence
-from registry.rules.drafter import bare, build_name, find, layer_input, whole
+from registry.rules.drafter import build_name, fitting_class, layer_input, whole
 from registry.rules.rule import Rule
 from registry.rules.specimen import config, drafted, failure, inventory, reading, specimen
-
-_SHARED = ("lm_head.weight", "embed_tokens.weight")
-"""Parameters that a drafter may leave to the target."""
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -46,7 +41,7 @@ def check(case: Case) -> Iterator[Finding]:
     if draft.supported and refused is None:
         return
     named = draft.architecture or "nothing"
-    fitting = _fitting(case)
+    fitting = fitting_class(case)
     start = f"the config names {named} in architectures, and {build_name(case)} loads no such draft class"
     yield Finding(
         code=RULE.code,
@@ -72,28 +67,6 @@ def _advice(case: Case, fitting: str | None) -> str:
     if columns is not None and hidden is not None and columns != 2 * hidden:
         return f"the layer's q_proj takes {columns} columns, and an EAGLE-3 layer takes 2 x {hidden}"
     return "its tensors do not have the layout of any draft class of this build"
-
-
-def _fitting(case: Case) -> str | None:
-    """Return the architecture whose parameters the tensors fill, or None."""
-    hidden, columns = whole(case.config, "hidden_size"), layer_input(case)
-    if hidden is None or columns != 2 * hidden or find(case.inventory, "fc.weight") is None:
-        return None
-    stored = _canonical(case.inventory)
-    drafts = case.profile.drafts if case.profile else ()
-    return next((draft.architectures[0] for draft in drafts if _fills(stored, draft)), None)
-
-
-def _fills(stored: frozenset[str], draft: DraftFacts) -> bool:
-    spelled = stored if "layers.0." in draft.layer_prefixes or "midlayer." in draft.layer_prefixes else frozenset()
-    return all(name in spelled for name in draft.parameters if name not in _SHARED)
-
-
-def _canonical(inventory: Inventory) -> frozenset[str]:
-    names = (bare(tensor.name) for tensor in inventory.tensors)
-    return frozenset(
-        f"layers.0.{name.removeprefix('midlayer.')}" if name.startswith("midlayer.") else name for name in names
-    )
 
 
 RULE = Rule(

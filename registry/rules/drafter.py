@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from registry.domain.case import Case
+from registry.domain.profile import DraftFacts
 from registry.domain.tensors import Inventory, Tensor
 
 LAYER_NAMES: Final = ("midlayer.", "layers.")
@@ -80,6 +81,27 @@ def layer_input(case: Case) -> int | None:
         if name.startswith(("midlayer.", "layers.0.")) and name.endswith(endings) and len(tensor.shape) > 1:
             return tensor.shape[1]
     return None
+
+
+def fitting_class(case: Case) -> str | None:
+    """Return the first draft class of the build whose parameters the tensors fill, or None.
+
+    An EAGLE-3 layer attends over embedding and hidden state side by side, so its projection takes twice the columns.
+    """
+    hidden, columns = whole(case.config, "hidden_size"), layer_input(case)
+    if hidden is None or columns != 2 * hidden or find(case.inventory, "fc.weight") is None:
+        return None
+    stored = frozenset(_canonical(bare(tensor.name)) for tensor in case.inventory.tensors)
+    drafts = case.profile.drafts if case.profile else ()
+    return next((draft.architectures[0] for draft in drafts if stored.issuperset(_needed(draft))), None)
+
+
+def _canonical(name: str) -> str:
+    return f"layers.0.{name.removeprefix('midlayer.')}" if name.startswith("midlayer.") else name
+
+
+def _needed(draft: DraftFacts) -> frozenset[str]:
+    return frozenset(draft.parameters) - {"lm_head.weight", "embed_tokens.weight"}
 
 
 def used_at(case: Case) -> str:

@@ -26,6 +26,7 @@ SGLang and vLLM classes that fail on depth 0 are facts of their profiles.
 """
 
 from collections.abc import Iterator
+from typing import Final
 
 from registry.domain.case import Case
 from registry.domain.findings import Finding, Remedy, Severity
@@ -35,6 +36,13 @@ from registry.rules.drafter import used_at
 from registry.rules.rule import Rule
 from registry.rules.specimen import failure, phases, reading, specimen, trained
 from registry.rules.tap_remedies import for_taps
+
+_ZERO: Final = {
+    "captured": "is captured",
+    "raises": "fails on the forward pass",
+    "unresolved": "what happens to it is not established",
+}
+"""What a class does with depth 0, in words."""
 
 _CRASH = "this build fails when it captures depth 0 on this class"
 
@@ -59,8 +67,8 @@ def check(case: Case) -> Iterator[Finding]:
         remedies=for_taps(case) if stranger else (Remedy.ENGINE,),
         evidence=(
             evidence.trained(case),
-            evidence.stored("requested depths", list(read.requested), source="reading"),
-            *((evidence.of_class(case, "depth 0", case.target_facts.depth_zero),) if case.target_facts else ()),
+            evidence.stored("depths asked for", list(read.requested), source="reading"),
+            *((evidence.of_class(case, "depth 0", _ZERO[case.target_facts.depth_zero]),) if case.target_facts else ()),
         ),
     )
 

@@ -14,7 +14,7 @@ def trained(case: Case) -> Evidence:
     recipe = case.provenance.standardization.name
     return Evidence(
         fact="trained taps",
-        value=None if case.trained.taps is None else written(case.trained.taps),
+        value=None if case.trained.taps is None else written(case.trained.taps) or "none",
         source=f"provenance /capture/layers by {recipe}",
         grade=str(case.provenance.grade("/capture/layers")),
     )
@@ -28,7 +28,7 @@ def recorded(case: Case, pointer: str, value: object) -> Evidence:
 def effective(case: Case, phase: str, taps: Taps) -> Evidence:
     """What the build really captures in one phase."""
     return Evidence(
-        fact=f"effective taps in {phase}", value=written(taps), source=_build(case), grade=_established(case)
+        fact=f"effective taps in {phase}", value=written(taps) or "none", source=_build(case), grade=_established(case)
     )
 
 
@@ -46,8 +46,12 @@ def of_build(case: Case, fact: str, value: object, *, at: str = "") -> Evidence:
 def configured(case: Case, key: str, value: object) -> Evidence:
     """A value of the draft config in force."""
     proposed = case.proposal is not None and case.proposal.draft_config is not None
+    is_null = value is None and key.startswith("/") and key[1:] in case.config
     return Evidence(
-        fact=key, value=value, source="proposed draft config" if proposed else "stored config.json", grade="declared"
+        fact=key,
+        value="null" if is_null else value,
+        source="proposed draft config" if proposed else "stored config.json",
+        grade="declared",
     )
 
 
@@ -66,6 +70,11 @@ def of_target(name: str, fact: str, value: object) -> Evidence:
 def stored(fact: str, value: object, *, source: str = "weights") -> Evidence:
     """A fact read from the drafter's files."""
     return Evidence(fact=fact, value=value, source=source, grade=MEASURED)
+
+
+def launched(fact: str, value: object) -> Evidence:
+    """A fact read from the launch line."""
+    return Evidence(fact=fact, value=value, source="launch line", grade="declared")
 
 
 def written(taps: Taps) -> list[object]:

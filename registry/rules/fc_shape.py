@@ -32,6 +32,7 @@ from registry.rules.rule import BOTH, Rule
 from registry.rules.specimen import HIDDEN, config, inventory, specimen
 
 _MATRIX = 2
+_SIZES = ("hidden_size", "target_hidden_size")
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -66,8 +67,7 @@ def _finding(case: Case, message: str, *, at: str, remedy: Remedy) -> Finding:
         remedies=(remedy,),
         evidence=(
             *((evidence.shape(fc),) if fc is not None else ()),
-            evidence.configured(case, "/hidden_size", whole(case.config, "hidden_size")),
-            evidence.configured(case, "/target_hidden_size", whole(case.config, "target_hidden_size")),
+            *(evidence.configured(case, f"/{key}", case.config[key]) for key in _SIZES if key in case.config),
         ),
     )
 

@@ -18,14 +18,15 @@ def findings_of(case: Case, code: str, advice: Mapping[FaultKind, str]) -> Itera
                 message=f"{_place(fault)}: {fault.observed}, expected {fault.expected}; {advice[fault.kind]}",
                 at=file_pointer(fault.file),
                 remedies=(Remedy.REJECT,),
-                evidence=(Evidence(fact=fault.kind.value, value=fault.observed, source=fault.file, grade=MEASURED),),
+                evidence=(Evidence(fact="what was found", value=fault.observed, source=fault.file, grade=MEASURED),),
             )
 
 
 def file_pointer(name: str) -> str:
-    """Return the place of a file in a registration, as a JSON Pointer."""
-    return "/files/" + name.replace("~", "~0").replace("/", "~1")
+    """Return the place of a file in a registration, as a JSON Pointer; without a name, of all of them."""
+    return "/files" if not name else "/files/" + name.replace("~", "~0").replace("/", "~1")
 
 
 def _place(fault: ArtifactFault) -> str:
-    return f"{fault.file} ({fault.where})" if fault.where else fault.file
+    name = fault.file or "the directory"
+    return f"{name} ({fault.where})" if fault.where else name

@@ -31,6 +31,7 @@ from registry.rules import evidence
 from registry.rules.drafter import used_at
 from registry.rules.rule import Rule
 from registry.rules.specimen import phases, profile, reading, specimen
+from registry.rules.tap_remedies import is_inexpressible
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -45,11 +46,11 @@ def check(case: Case) -> Iterator[Finding]:
         code=RULE.code,
         severity=Severity.ERROR,
         message=(
-            f"decode graphs keep the default; {_ways_out(case, graphs)} (they hold {spell(read.taps.decode)} whatever "
+            f"decode graphs keep the default{_ways_out(case, graphs)} (they hold {spell(read.taps.decode)} whatever "
             f"the ids, and training had {spell(wanted)}; prefill reads {spell(read.taps.prefill)})"
         ),
         at=used_at(case),
-        remedies=(Remedy.CONFIG, Remedy.ENGINE) if graphs.disable_option else (Remedy.ENGINE,),
+        remedies=(Remedy.CONFIG, Remedy.ENGINE) if _is_mendable(case, graphs) else (Remedy.ENGINE,),
         evidence=(
             evidence.trained(case),
             evidence.effective(case, "decode", read.taps.decode),
@@ -58,7 +59,16 @@ def check(case: Case) -> Iterator[Finding]:
     )
 
 
+def _is_mendable(case: Case, graphs: Graphs) -> bool:
+    return graphs.disable_option is not None and not is_inexpressible(case)
+
+
 def _ways_out(case: Case, graphs: Graphs) -> str:
+    """Name the option and the releases that help; neither does where no ids read as the trained taps."""
+    return "" if is_inexpressible(case) else f"; {_named_ways(case, graphs)}"
+
+
+def _named_ways(case: Case, graphs: Graphs) -> str:
     option = f"`{graphs.disable_option}` ({_cost(graphs)})" if graphs.disable_option else ""
     releases = _releases(case)
     if option and releases:

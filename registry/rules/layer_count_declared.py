@@ -41,7 +41,8 @@ def check(case: Case) -> Iterator[Finding]:
         return
     parts = []
     if differs:
-        parts.append(f"num_hidden_layers is {declared}, but {stored} {plural(stored, 'layer is', 'layers are')} stored")
+        are = plural(stored, "layer is", "layers are")
+        parts.append(f"num_hidden_layers is {declared}, but {stored} {are} stored: set it to {stored}")
     if refused is not None:
         parts.append(refused.message)
     yield Finding(

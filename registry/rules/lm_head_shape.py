@@ -45,15 +45,20 @@ def check(case: Case) -> Iterator[Finding]:
         return
     key = "vocab_size" if whole(case.config, "draft_vocab_size") is None else "draft_vocab_size"
     rows, hidden = whole(case.config, key), whole(case.config, "hidden_size")
-    # A null draft_vocab_size means the target's head: the stored one is not used.
-    if rows is not None and head.shape[0] != rows and case.config.get("draft_vocab_size", 0) is not None:
-        message = f"{head.name} has {head.shape[0]} rows, and the config's {key} is {rows}"
-        yield _finding(case, message, at=f"/draft_config/{key}", remedies=_remedies(case, head.shape[0]))
+    # Null means the target's head over the whole vocabulary: a head of other rows was trained to another one.
+    if rows is not None and head.shape[0] != rows:
+        remedies = _remedies(case, head.shape[0])
+        advice = f": set draft_vocab_size to {head.shape[0]}" if Remedy.CONFIG in remedies else ""
+        message = f"{head.name} has {head.shape[0]} rows, and the config's {key} is {rows}{advice}"
+        yield _finding(case, message, at=f"/draft_config/{key}", remedies=remedies)
     if hidden is not None and head.shape[1] != hidden:
         message = f"{head.name} has {head.shape[1]} columns, and the config's hidden_size is {hidden}"
         yield _finding(case, message, at="/draft_config/hidden_size", remedies=(Remedy.CONFIG, Remedy.CONVERT))
-    if case.config.get("tie_word_embeddings") is True and is_reduced(case):
-        message = "tie_word_embeddings is true, but the vocabulary is reduced: a tied head yields ids d2t does not have"
+    if case.config.get("tie_word_embeddings") and is_reduced(case):
+        message = (
+            "tie_word_embeddings is true, but the vocabulary is reduced: a tied head yields ids d2t does not have; "
+            "set it to false"
+        )
         yield _finding(case, message, at="/draft_config/tie_word_embeddings", remedies=(Remedy.CONFIG,))
 
 
@@ -92,6 +97,7 @@ PASSES = (
 FAILS = (
     specimen(config=config(draft_vocab_size=DRAFT_VOCAB + 1)),
     specimen(config=config(draft_vocab_size=None)),
+    specimen(config=config() | {"draft_vocab_size": None}),
     specimen(inventory=inventory(adding={"lm_head.weight": (DRAFT_VOCAB, 2 * HIDDEN)})),
     specimen(inventory=inventory(adding={"lm_head.weight": (DRAFT_VOCAB,)})),
     specimen(config=config(tie_word_embeddings=True)),

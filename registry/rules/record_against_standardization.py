@@ -71,7 +71,8 @@ def _against_width(case: Case, recipe: Recipe, states: int) -> Iterator[Finding]
             f"with a verifier_state all of layers {id_list(layers)} are taps, so fc must have "
             f"{counted(len(layers), 'tap')}, but it has {number(states)}"
         )
-        yield _finding(case, message + _listed_twice(case, states), at=at)
+        advice = _listed_twice(case, states) or _one_short(layers, states)
+        yield _finding(case, message + advice, at=at)
 
 
 def _keeps_last(recipe: Recipe) -> str:
@@ -94,6 +95,13 @@ def _listed_twice(case: Case, states: int) -> str:
     if states != len(capture.layers) - 1:
         return ""
     return f": layer {state.layer} is the verifier's state, leave it out of layers"
+
+
+def _one_short(layers: tuple[int, ...], states: int) -> str:
+    """A dump that delivered one state fewer than it was asked for gives the verifier a feature instead."""
+    if states != len(layers) - 1:
+        return ""
+    return f": if the dump delivered one state fewer than it was asked for, the verifier's state was layer {layers[-1]}"
 
 
 def _verifier_unknown(case: Case, recipe: Recipe) -> Finding:

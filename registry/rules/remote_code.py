@@ -22,6 +22,7 @@ Remote code of the Transformers library.
 """
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from registry.domain.case import Case
 from registry.domain.findings import Finding, Remedy, Severity
@@ -29,47 +30,63 @@ from registry.rules import evidence
 from registry.rules.rule import BOTH, Rule
 from registry.rules.specimen import config, inventory, specimen
 
-_AT = "/draft_config/auto_map"
+_KEY: Final = "auto_map"
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Yield one finding per reference to code."""
-    mapping = case.config.get("auto_map")
-    if mapping is None:
-        return
-    if not isinstance(mapping, Mapping):
-        yield _finding("", mapping, "auto_map is no object, so what it names is not known", severity=Severity.ERROR)
-        return
-    for key, value in sorted(mapping.items()):
-        for reference in value if isinstance(value, list | tuple) else (value,):
-            if reference is not None:
-                yield _judged(case, str(key), reference)
+    """Yield one finding per reference to code, in the config and in every config nested in it."""
+    for at, mapping in _maps(case.config, ""):
+        if not isinstance(mapping, Mapping):
+            yield _finding(at, mapping, "auto_map is no object, so what it names is not known", severity=Severity.ERROR)
+            continue
+        for key, value in sorted(mapping.items()):
+            for reference in value if isinstance(value, list | tuple) else (value,):
+                if reference is not None:
+                    yield _judged(case, str(key), reference, at=f"{at}/{_escaped(key)}")
 
 
-def _judged(case: Case, key: str, reference: object) -> Finding:
+def _maps(value: object, at: str) -> Iterator[tuple[str, object]]:
+    """Yield (JSON Pointer, value) of every `auto_map` that is not null."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            place = f"{at}/{_escaped(key)}"
+            if key == _KEY and inner is not None:
+                yield place, inner
+            elif key != _KEY:
+                yield from _maps(inner, place)
+    elif isinstance(value, list | tuple):
+        for number, inner in enumerate(value):
+            yield from _maps(inner, f"{at}/{number}")
+
+
+def _escaped(key: object) -> str:
+    return str(key).replace("~", "~0").replace("/", "~1")
+
+
+def _judged(case: Case, key: str, reference: object, *, at: str) -> Finding:
     if not isinstance(reference, str):
         message = f"auto_map names {reference!r} for {key}, expected a text"
-        return _finding(key, reference, message, severity=Severity.ERROR)
+        return _finding(at, reference, message, severity=Severity.ERROR)
     if "--" in reference or "/" in reference:
         message = f"auto_map names code of another repository for {key}: {reference}; take auto_map out of the config"
-        return _finding(key, reference, message, severity=Severity.ERROR)
+        return _finding(at, reference, message, severity=Severity.ERROR)
     file = reference.rpartition(".")[0].replace(".", "/") + ".py"
     if file in case.inventory.python_files:
         message = f"auto_map names {reference} for {key}, and {file} is there: take both out, a drafter needs no code"
-        return _finding(key, reference, message, severity=Severity.ERROR)
+        return _finding(at, reference, message, severity=Severity.ERROR)
     message = f"auto_map names {reference} for {key}, and there is no {file}; it is never emitted"
-    return _finding(key, reference, message, severity=Severity.WARNING)
+    return _finding(at, reference, message, severity=Severity.WARNING)
 
 
-def _finding(key: str, reference: object, message: str, *, severity: Severity) -> Finding:
+def _finding(at: str, reference: object, message: str, *, severity: Severity) -> Finding:
     is_error = severity is Severity.ERROR
     return Finding(
         code=RULE.code,
         severity=severity,
         message=message,
-        at=f"{_AT}/{key.replace('~', '~0').replace('/', '~1')}" if key else _AT,
+        at=f"/draft_config{at}",
         remedies=(Remedy.REJECT,) if is_error else (Remedy.CONFIG,),
-        evidence=(evidence.stored(f"auto_map/{key}", str(reference), source="config.json"),),
+        evidence=(evidence.stored(at.removeprefix("/"), str(reference), source="config.json"),),
     )
 
 
@@ -94,4 +111,5 @@ FAILS = (
     specimen(config=config(auto_map={"AutoModel": "modeling_draft.DraftModel"})),
     specimen(config=config(auto_map={"AutoModel": 3})),
     specimen(config=config(auto_map="modeling_draft.DraftModel")),
+    specimen(config=config(text_config={"auto_map": {"AutoModel": "someone/their-repo--modeling_draft.DraftModel"}})),
 )

@@ -180,7 +180,7 @@ def trained(*depths: int, verifier: int | None = LAYERS) -> TrainedTaps:
     """Return taps trained at `depths`, and the verifier's state where there is one."""
     state = Tap(depth=verifier) if verifier is not None else None
     captured = frozenset(depths) | ({verifier} if verifier is not None else frozenset())
-    return TrainedTaps(taps=at_depths(depths), verifier=state, captured=captured)
+    return TrainedTaps(taps=at_depths(depths), verifier=state, captured=captured, features=depths)
 
 
 def tensors(shapes: dict[str, tuple[int, ...]]) -> tuple[Tensor, ...]:

@@ -40,8 +40,13 @@ COVERED: Final = {
     "depth_zero": "TAP102",
     "tensor_refused": "WGT102",
     "layers": "WGT106",
+    "launch": "LCH101",
 }
 """Failures that another rule always turns into an error."""
+
+
+_FACT: Final = {"start": "what keeps it from starting", "pass": "what fails on the forward pass"}
+"""A foreseen failure as a fact, by when it happens."""
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -63,10 +68,16 @@ def _finding(case: Case, fails: Failure) -> Finding:
         code=RULE.code,
         severity=Severity.ERROR,
         message=f"{build_name(case)} {how}: {fails.message}",
-        at=used_at(case) if is_value else "/draft_config",
+        at=_place(case, fails),
         remedies=(Remedy.CONFIG,) if is_value else (Remedy.CONFIG, Remedy.CONVERT),
-        evidence=(evidence.of_build(case, f"failure {fails.code}", fails.message),),
+        evidence=(evidence.of_build(case, _FACT[fails.when], fails.message),),
     )
+
+
+def _place(case: Case, fails: Failure) -> str:
+    if fails.pointer:
+        return f"/draft_config{fails.pointer}"
+    return used_at(case) if fails.code == "bad_value" else "/draft_config"
 
 
 RULE = Rule(

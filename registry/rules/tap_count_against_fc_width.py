@@ -33,6 +33,7 @@ from registry.rules import evidence
 from registry.rules.drafter import build_name, fc_states, find, target_hidden, used_at
 from registry.rules.rule import BOTH, Rule
 from registry.rules.specimen import HIDDEN, capture, drafted, failure, ids, inventory, reading, specimen, trained
+from registry.rules.tap_remedies import counts_taps
 from registry.rules.wording import counted
 
 
@@ -75,15 +76,27 @@ def _against_build(case: Case, states: int | None) -> Iterator[Finding]:
     if states is not None and draft.tap_count is not None and draft.tap_count != states and wants_taps:
         message = (
             f"fc takes {counted(states, 'state')}, and {build_name(case)} sizes it for {draft.tap_count} "
-            f"({draft.tap_count_from})"
+            f"({draft.tap_count_from}); {_way_out(case, states)}"
         )
         yield _finding(case, message, at=_count_at(case), remedies=_count_remedies(case))
     elif failure is not None and failure.message.startswith("fc."):
-        yield _finding(case, failure.message, at="/draft_config", remedies=(Remedy.CONFIG, Remedy.ENGINE))
+        yield _finding(case, failure.message, at="/draft_config", remedies=_shape_remedies(case))
     count = len(read.used.ids) if read.used and read.used.ids is not None else None
     if states is not None and count is not None and count not in (states, draft.tap_count):
         message = f"fc takes {counted(states, 'state')}, and the config names {counted(count, 'id')}"
         yield _finding(case, message, at=used_at(case), remedies=(Remedy.CONFIG,))
+
+
+def _shape_remedies(case: Case) -> tuple[Remedy, ...]:
+    """A head of no taps has an `fc` over one state, which only a build that reads a count can be told."""
+    can_be_told = case.trained.taps != () or counts_taps(case)
+    return (Remedy.CONFIG, Remedy.ENGINE) if can_be_told else (Remedy.ENGINE,)
+
+
+def _way_out(case: Case, states: int) -> str:
+    if counts_taps(case):
+        return f"set num_aux_hidden_states to {states}"
+    return "it reads no count, so another build is needed"
 
 
 def _count_at(case: Case) -> str:
@@ -93,9 +106,7 @@ def _count_at(case: Case) -> str:
 
 def _count_remedies(case: Case) -> tuple[Remedy, ...]:
     """A build that reads a count can be told; one that always assumes three cannot."""
-    architecture = case.reading.draft.architecture if case.reading and case.reading.draft else None
-    facts = case.profile.draft(architecture) if case.profile and architecture else None
-    return (Remedy.CONFIG,) if facts is not None and facts.tap_count else (Remedy.ENGINE,)
+    return (Remedy.CONFIG,) if counts_taps(case) else (Remedy.ENGINE,)
 
 
 def _finding(case: Case, message: str, *, at: str, remedies: tuple[Remedy, ...]) -> Finding:

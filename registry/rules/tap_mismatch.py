@@ -44,7 +44,7 @@ from registry.rules import evidence
 from registry.rules.drafter import build_name, class_name, used_at
 from registry.rules.rule import Rule
 from registry.rules.specimen import facts, ids, phases, reading, specimen, trained
-from registry.rules.tap_remedies import for_taps, other_streams
+from registry.rules.tap_remedies import for_taps, is_inexpressible, other_streams
 from registry.rules.wording import id_list
 
 _SINCE: Final[Mapping[str, str]] = {
@@ -62,6 +62,8 @@ def check(case: Case) -> Iterator[Finding]:
     """Yield one finding per set of taps that differ from the trained ones, or one that says what is not known."""
     reading, wanted = case.reading, case.trained.taps
     if wanted is None:
+        if case.trained.impossible:
+            return  # a record that is wrong has a rule of its own
         yield _unknown(f"the trained taps are not known: {case.trained.why_unknown}", "trained taps", at="/checkpoint")
         return
     if reading is None:
@@ -107,13 +109,17 @@ def _causes(case: Case, phases: tuple[str, ...], taps: Taps, wanted: Taps) -> It
     if read is None:
         return
     if not read.captures:
-        yield "the config switches capturing off (use_aux_hidden_state is false)"
+        yield read.off_because
     elif set(taps) == set(wanted):
         yield "these are the same states in another order: permuting the column blocks of fc mends it exactly"
     elif other_streams(wanted, taps):
         yield f"{class_name(case)} captures another stream here, and no id changes that"
     elif _is_default_of_graphs(case, phases):
         yield "decode graphs keep the default of the class, whatever the ids"
+    elif wanted == ():
+        yield from _switches(case)
+    elif case.target_facts is not None and case.target_facts.captures == "nothing":
+        yield f"{class_name(case)} captures nothing here, whatever the ids"
     elif read.used is not None:
         yield from _counting_causes(case, read.used.ids or (), wanted)
 
@@ -130,9 +136,21 @@ def _counting_causes(case: Case, used: tuple[int, ...], wanted: Taps) -> Iterato
         yield f"{engine} counts depths; SGLang before 0.5.13 counted layers, and still does for most classes"
     elif facts.dialect in dialects.READERS:
         yield f"{case.profile.build} reads {id_list(used)} this way: {dialects.MEANING[facts.dialect]}"
-    right = _right_ids(facts.dialect, wanted, layers=layers)
+    right = None if is_inexpressible(case) else _right_ids(facts.dialect, wanted, layers=layers)
     if right is not None and right != used:
         yield f"use {id_list(right)}"
+
+
+def _switches(case: Case) -> Iterator[str]:
+    """Say what turns capturing off for a drafter of no taps: a key of the config, with this runner or another."""
+    runners, name = case.profile.runners if case.profile else (), case.reading.runner if case.reading else None
+    able = [runner for runner in runners if runner.capture_off]
+    here = next((runner for runner in able if runner.name == name), None)
+    if here is not None and here.capture_off is not None:
+        yield f"set {here.capture_off} to false"
+    elif able:
+        other = str(able[0].name).upper()
+        yield f"this runner ({name}) captures whatever the config says; with {other} the config can switch it off"
 
 
 def _served_before(case: Case, version: str) -> bool:

@@ -35,7 +35,7 @@ from registry.rules import evidence
 from registry.rules.drafter import build_name, class_name, used_at
 from registry.rules.rule import Rule
 from registry.rules.specimen import failure, phases, reading, specimen
-from registry.rules.tap_remedies import for_taps
+from registry.rules.tap_remedies import counts_taps, for_taps
 from registry.rules.wording import plural
 
 
@@ -44,6 +44,8 @@ def check(case: Case) -> Iterator[Finding]:
     read = case.reading
     if read is None:
         return
+    if case.target_facts is not None and case.target_facts.captures == "nothing":
+        return  # whatever is asked for: target-class-unsupported says so
     raises, few = read.failure("setter_raises"), read.failure("too_few")
     if not read.lost and raises is None and few is None:
         return
@@ -57,8 +59,8 @@ def check(case: Case) -> Iterator[Finding]:
         remedies=_remedies(case),
         evidence=(
             evidence.trained(case),
-            evidence.stored("requested depths", list(read.requested), source="reading"),
-            evidence.stored("never captured", list(read.lost), source="reading"),
+            evidence.stored("depths asked for", list(read.requested), source="reading"),
+            evidence.stored("of them never captured", list(read.lost), source="reading"),
         ),
     )
 
@@ -75,6 +77,9 @@ def _lost(case: Case, lost: tuple[int, ...]) -> str:
 def _remedies(case: Case) -> tuple[Remedy, ...]:
     read, wanted = case.reading, case.trained.taps
     if read is not None and wanted is not None and set(read.lost) & set(depths_of(wanted)):
+        return (Remedy.ENGINE,)
+    draft = read.draft if read is not None else None
+    if wanted and draft is not None and draft.tap_count != len(wanted) and not counts_taps(case):
         return (Remedy.ENGINE,)
     return for_taps(case)
 

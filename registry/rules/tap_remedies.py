@@ -13,6 +13,8 @@ def for_taps(case: Case) -> tuple[Remedy, ...]:
     trained, reading = case.trained.taps, case.reading
     if trained is None or reading is None:
         return (Remedy.UNKNOWN,)
+    if case.target_facts is not None and case.target_facts.captures == "nothing":
+        return (Remedy.ENGINE,)
     if reading.taps is not None and other_streams(trained, (*reading.taps.prefill, *reading.taps.decode)):
         return (Remedy.ENGINE, Remedy.RETRAIN)
     if not trained:
@@ -55,6 +57,13 @@ def other_streams(trained: Taps, effective: Iterable[Tap]) -> bool:
     """Tell whether a captured state is of a stream or norm that no trained tap has: no id can mend that."""
     wanted = {(tap.stream, tap.norm) for tap in trained}
     return bool(wanted) and any((tap.stream, tap.norm) not in wanted for tap in effective)
+
+
+def counts_taps(case: Case) -> bool:
+    """Tell whether the config can tell this build's draft class how many taps there are."""
+    architecture = case.reading.draft.architecture if case.reading and case.reading.draft else None
+    facts = case.profile.draft(architecture) if case.profile and architecture else None
+    return facts is not None and bool(facts.tap_count)
 
 
 def can_switch_off(case: Case) -> bool:

@@ -43,15 +43,26 @@ def check(case: Case) -> Iterator[Finding]:
     yield Finding(
         code=RULE.code,
         severity=Severity.ERROR,
-        message=f"no id list on {build_name(case)} reads as {spell(wanted)} on {class_name(case)}: {_why(case)}",
+        message=f"no id list on {build_name(case)} {_verb(case)} {spell(wanted)} on {class_name(case)}: {_why(case)}",
         at=used_at(case),
         remedies=for_inexpressible(case),
         evidence=(evidence.trained(case), evidence.of_class(case, "counting of ids", dialects.MEANING[facts.dialect])),
     )
 
 
+def _fails_on_zero(case: Case) -> bool:
+    facts, depths = case.target_facts, depths_of(case.trained.taps or ())
+    return facts is not None and facts.depth_zero == "raises" and 0 in depths
+
+
+def _verb(case: Case) -> str:
+    return "serves" if _fails_on_zero(case) else "reads as"
+
+
 def _why(case: Case) -> str:
     facts, depths = case.target_facts, depths_of(case.trained.taps or ())
+    if _fails_on_zero(case):
+        return "the class fails when it captures depth 0"
     if depths != tuple(sorted(set(depths))):
         return "taps are concatenated in ascending depth, each once"
     if facts is not None and any(tap.stream != facts.stream for tap in case.trained.taps or () if tap.depth):

@@ -23,7 +23,8 @@ A class that no profile lists is unknown, not unsupported.
 The profile cites file and line of each fact.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 from registry.domain import dialects
 from registry.domain.case import Case
@@ -34,6 +35,13 @@ from registry.rules.drafter import build_name, class_name
 from registry.rules.rule import Rule
 from registry.rules.specimen import METHODS, facts, failure, phases, reading, specimen, target
 from registry.rules.wording import number
+
+_CAPTURES: Final[Mapping[str, str | None]] = {
+    "listed": None,
+    "nothing": "none, whatever the ids",
+    "unresolved": "not established",
+}
+"""What a class captures where that is not simply what it is asked for, in words."""
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -55,7 +63,8 @@ def check(case: Case) -> Iterator[Finding]:
     elif facts.needed_methods or (case.reading is not None and case.reading.failure("no_setter")):
         yield _finding(case, _lacks(case, facts))
     elif facts.captures == "nothing" or (case.reading is not None and case.reading.failure("captures_nothing")):
-        yield _finding(case, f"{class_name(case)} captures nothing on {build_name(case)}, whatever the ids")
+        message = f"{class_name(case)} captures nothing on {build_name(case)}, whatever the ids"
+        yield _finding(case, message + _first_served(case, "does capture"))
     elif _is_unresolved(case, facts):
         message = f"what {build_name(case)} captures on {class_name(case)} is not established"
         yield _unknown(f"{message}{': ' if facts.note else ''}{facts.note}", "effective taps", at="/engine")
@@ -118,7 +127,7 @@ def _evidence(case: Case) -> tuple[Evidence, ...]:
     return (
         evidence.of_class(case, "methods missing", list(facts.missing_methods)),
         evidence.of_class(case, "of them needed to serve", list(facts.needed_methods)),
-        evidence.of_class(case, "captures", facts.captures),
+        evidence.of_class(case, "states captured", _CAPTURES[facts.captures]),
     )
 
 

@@ -45,7 +45,7 @@ def check(case: Case) -> Iterator[Finding]:
             )
             yield _finding(case, message, remedies=(Remedy.OTHER_TARGET, Remedy.RETRAIN))
         return
-    message = f"whether {target.label} has the weights it was trained for is not known: {_why(case)}"
+    message = f"whether {target.label} has the weights it was trained for is not known: {_why(case)}; {_advice(case)}"
     yield _finding(case, message, unknown="target digest")
 
 
@@ -57,6 +57,15 @@ def _why(case: Case) -> str:
         name for name, digest in (("the training record", trained), ("the registered target", target)) if digest is None
     ]
     return f"{' and '.join(missing)} {'has' if len(missing) == 1 else 'have'} no digest"
+
+
+def _advice(case: Case) -> str:
+    """Say which command adds what is missing."""
+    target = case.target
+    if target is not None and target.digest is None:
+        revision = f" --revision {target.revision}" if target.revision else ""
+        return f"`roost target add {target.name} --config config.json{revision} --digests SHA256SUMS` adds it"
+    return "`roost provenance amend` puts one of the same kind into the record"
 
 
 def _finding(case: Case, message: str, *, remedies: tuple[Remedy, ...] = (), unknown: str | None = None) -> Finding:

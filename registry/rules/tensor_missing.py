@@ -12,9 +12,10 @@ proposes noise at full speed.
 A file list of `embed_tokens`, `layers.0.*` and `norm` only. Without `fc.weight` the taps cannot be fused at all.
 
 ## How to fix
-Look for the other shard, or export again. A missing `lm_head` with the full vocabulary can be had from the target: by
-config where the build shares the target's head when `draft_vocab_size` is null, else by copying the head into the
-artifact.
+Look for the other shard, or export again. Where the tensors fill another draft class of the build, the config names
+the wrong one: name the other in `architectures`. A missing `lm_head` with the full vocabulary can be had from the
+target: by config where the build shares the target's head when `draft_vocab_size` is null, else by copying the head
+into the artifact. A drafter narrower than its target needs an embedding of its own.
 
 ## Limits
 Names only: a tensor that is there and holds zeros is not found.
@@ -29,7 +30,7 @@ from registry.domain.case import Case
 from registry.domain.findings import Finding, Remedy, Severity
 from registry.domain.profile import DraftFacts
 from registry.rules import evidence
-from registry.rules.drafter import build_name, find, is_reduced
+from registry.rules.drafter import build_name, find, fitting_class, is_reduced
 from registry.rules.rule import Rule
 from registry.rules.specimen import inventory, loaded, specimen
 from registry.rules.wording import listing, plural
@@ -49,11 +50,27 @@ def check(case: Case) -> Iterator[Finding]:
         yield _finding(case, _head_message(case), names=(_HEAD,), remedies=_head_remedies(case))
     others = tuple(name for name in missing if name != _HEAD)
     if others:
-        yield _finding(case, _message(case, others), names=others, remedies=(Remedy.CONVERT,))
+        other = _other_class(case)
+        remedies = (Remedy.CONFIG,) if other else (Remedy.CONVERT,)
+        yield _finding(case, _message(case, others, other), names=others, remedies=remedies)
 
 
-def _message(case: Case, names: tuple[str, ...]) -> str:
+def _other_class(case: Case) -> str | None:
+    """Return another draft class of the build whose parameters the tensors do fill, or None."""
+    fitting, facts = fitting_class(case), _facts(case)
+    return fitting if facts is not None and fitting not in (None, *facts.architectures) else None
+
+
+def _message(case: Case, names: tuple[str, ...], other: str | None) -> str:
+    if other is not None:
+        named = case.reading.draft.architecture if case.reading and case.reading.draft else None
+        return (
+            f"nothing fills {listing(names)} of {named}, the class that the config names; the tensors have the layout "
+            f"of {other}: name that in architectures, the weights stay as they are"
+        )
     fusing = " (without fc.weight the taps cannot be fused)" if "fc.weight" in names else ""
+    if "embed_tokens.weight" in names:
+        fusing += " (the target's embedding has another width, so the drafter needs its own)"
     return (
         f"nothing fills {listing(names)}{fusing}: {_then(case, len(names))}; "
         "look for the other shard, or export the checkpoint again"
@@ -61,13 +78,18 @@ def _message(case: Case, names: tuple[str, ...]) -> str:
 
 
 def _head_message(case: Case) -> str:
-    reduced = is_reduced(case)
-    advice = (
-        "the vocabulary is reduced, so the target's head does not fit: look for the other shard, or export again"
-        if reduced
-        else "the vocabulary is the target's, so the target's head can serve"
-    )
-    return f"nothing fills {_HEAD}: {_then(case, 1)}; {advice}"
+    facts = _facts(case)
+    if is_reduced(case):
+        advice = (
+            "the vocabulary is reduced, so the target's head does not fit: look for the other shard, or export again"
+        )
+    elif facts is not None and facts.head_shared == "null_draft_vocab":
+        advice = "the vocabulary is the target's: with draft_vocab_size null this build takes the target's head"
+    else:
+        advice = "the vocabulary is the target's: copy the target's head into the artifact"
+    takes = facts is not None and facts.head_shared == "absent"
+    then = f"{build_name(case)} puts the target's head in its place" if takes else _then(case, 1)
+    return f"nothing fills {_HEAD}: {then}; {advice}"
 
 
 def _then(case: Case, count: int) -> str:

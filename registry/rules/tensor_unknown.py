@@ -12,8 +12,9 @@ changes every input of the drafter, with no error.
 `input_norm.weight` (one norm over the concatenated taps) on SGLang 0.5.12: the flag is ignored and the tensor dropped.
 
 ## How to fix
-Use a build that knows the tensor, or rename it where it only carries an unusual name (`model.` before it). Tensors
-that training left over can be taken out of the artifact.
+Set `bias` to true where the tensor is `fc.bias` and the class can have one. Else use a build that knows the tensor, or
+rename it where it only carries an unusual name (`model.` before it). Tensors that training left over can be taken out
+of the artifact.
 
 ## Limits
 `t2d` is needed by no build and never counts; neither does a stored `rotary_emb.inv_freq`.
@@ -31,7 +32,7 @@ from registry.rules import evidence
 from registry.rules.drafter import LAYER_NAMES, bare, build_name
 from registry.rules.rule import Rule
 from registry.rules.specimen import inventory, loaded, specimen
-from registry.rules.wording import listing
+from registry.rules.wording import listing, plural
 
 _HARMLESS = ("t2d", "rotary_emb.inv_freq")
 _TRAINED = (
@@ -62,8 +63,11 @@ def check(case: Case) -> Iterator[Finding]:
     trained, others = _trained(dropped), [name for name in dropped if not _trained([name])]
     how = f"{build_name(case)} drops {{}} {_how(case)}"
     if trained:
-        message = f"{how.format(listing(trained))}, although training used them"
+        message = f"{how.format(listing(trained))}, although training used {plural(len(trained), 'it', 'them')}"
         remedies = _or_rename(case, trained, (Remedy.ENGINE,))
+        if all(name in _optional(case) for name in trained):
+            remedies = (Remedy.CONFIG,)
+            message += "; set bias to true in the config: the class makes that parameter only then"
         yield _finding(case, message, trained, severity=Severity.ERROR, remedies=remedies)
     if others:
         message = f"{how.format(listing(others))}: its draft class has no such parameter"
@@ -82,6 +86,12 @@ def _trained(names: Iterable[str]) -> list[str]:
 def _how(case: Case) -> str:
     facts = _facts(case)
     return "with no more than a warning" if facts is not None and facts.unknown_tensor == "warned" else "without a word"
+
+
+def _optional(case: Case) -> tuple[str, ...]:
+    """Parameters that the class has only where the config says so: `fc.bias` is the one of them."""
+    facts = _facts(case)
+    return () if facts is None else tuple(name for name in facts.optional if name == "fc.bias")
 
 
 def _facts(case: Case) -> DraftFacts | None:

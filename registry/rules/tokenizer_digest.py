@@ -46,11 +46,12 @@ def _compare(case: Case, what: str, pointer: str, trained: Digest | None, served
     if target is None or trained is None or trained == served:
         return
     known = served is not None
-    state = "is not the one of training" if known else "is not known here, and the training record names one"
+    state = "is not the one of training" if known else "is not known here, and the training record names one; "
+    advice = "" if known else "`roost target add` with --tokenizer DIR adds it"
     yield Finding(
         code=RULE.code,
         severity=Severity.WARNING if known else Severity.INFO,
-        message=f"the {what} of {target.label} {state}",
+        message=f"the {what} of {target.label} {state}{advice}",
         at="/target",
         remedies=(Remedy.OTHER_TARGET, Remedy.RETRAIN) if known else (),
         evidence=(

@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 
 from registry.documents import provenance as provenance_documents
 from registry.documents.requests import AmendmentDocument
-from registry.domain.provenance import Provenance
-from registry.services.cases import subject_of
+from registry.domain.provenance import Provenance, TrainedTaps
+from registry.services.cases import subject_of, trained_taps_of
 from registry.services.ports import Blobs, Records
-from registry.services.profiles import ShippedProfiles
+from registry.services.profiles import Profiles
 from registry.services.records import CheckpointRecord, ProvenanceRevision
-from registry.services.registering import judged, require_stored, trained_depths, with_source_digest
+from registry.services.registering import judged, require_sources, trained_depths, warnings_of, with_source_digest
 from registry.services.resolving import find_checkpoint, registered_target
 
 
@@ -22,10 +22,13 @@ class Amended:
     revision: ProvenanceRevision
     created: bool
     """False: the newest revision has these facts already."""
+    trained: TrainedTaps
+    """The taps that follow from the new facts, or why they are not known."""
+    warnings: tuple[str, ...] = ()
 
 
 async def amend(
-    *, ref: str, document: AmendmentDocument, records: Records, blobs: Blobs, profiles: ShippedProfiles, actor: str
+    *, ref: str, document: AmendmentDocument, records: Records, blobs: Blobs, profiles: Profiles, actor: str
 ) -> Amended:
     """Append a provenance revision to a checkpoint.
 
@@ -45,24 +48,33 @@ async def amend(
         Conflict: `expected_revision` is not the newest.
     """
     checkpoint = await find_checkpoint(ref, records=records)
-    require_stored(document.sources, "/sources", blobs, kind="amendment")
+    require_sources(document.provenance, document.sources, blobs, kind="amendment")
     sent = with_source_digest(document.provenance, document.sources)
     provenance = _keeping_source(sent, checkpoint.provenance.provenance)
     target = await registered_target(provenance.target.name, provenance.target.revision, records=records)
-    subject = replace(subject_of(checkpoint), provenance=provenance, trained_target=target.target)
-    judged(subject, profiles=profiles)
+    canonical = provenance_documents.render(provenance)
+    twins = await records.twins(checkpoint.weights_digest, name=checkpoint.name, document=canonical)
+    subject = replace(subject_of(checkpoint), provenance=provenance, trained_target=target.target, twins=twins)
+    findings = judged(subject, profiles=profiles)
+    trained = trained_taps_of(provenance, target.target, profiles)
     revision = await records.amend(
         checkpoint.name,
         checkpoint.version,
         provenance=provenance,
-        document=provenance_documents.render(provenance),
-        trained_depths=trained_depths(provenance, target.target, profiles),
+        document=canonical,
+        trained_depths=trained_depths(trained),
         actor=actor,
         reason=document.reason,
         expected_revision=document.expected_revision,
     )
     created = revision.revision > checkpoint.provenance.revision
-    return Amended(checkpoint=checkpoint, revision=revision, created=created)
+    return Amended(
+        checkpoint=checkpoint,
+        revision=revision,
+        created=created,
+        trained=trained,
+        warnings=warnings_of(findings, trained),
+    )
 
 
 def _keeping_source(provenance: Provenance, before: Provenance) -> Provenance:

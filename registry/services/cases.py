@@ -17,7 +17,7 @@ from registry.domain.tensors import Inventory
 from registry.engines.engine import engine
 from registry.engines.reader import Situation, read
 from registry.engines.spelling import Spelling, spell_taps
-from registry.services.profiles import ShippedProfiles
+from registry.services.profiles import Profiles
 from registry.services.records import CheckpointRecord
 
 
@@ -48,28 +48,41 @@ def subject_of(record: CheckpointRecord) -> Subject:
     )
 
 
-def trained_taps_of(provenance: Provenance, target: Target | None, profiles: ShippedProfiles) -> TrainedTaps:
+def trained_taps_of(provenance: Provenance, target: Target | None, profiles: Profiles) -> TrainedTaps:
     """Turn the dump's numbers into depths by the dump's own counting, and apply the standardization recipe."""
     capture = provenance.capture
     state = capture.verifier_state
     named = () if state is None or state == "separate" else (state.layer,)
-    depths = _depths((*capture.layers, *named), capture.counting, target, profiles)
+    depths = _depths((*capture.layers, *named), provenance, target, profiles)
     if depths is None:
         return trained_taps(provenance, None, verifier_depth=None)
     features = depths[: len(capture.layers)]
-    return trained_taps(provenance, features, verifier_depth=depths[-1] if named else None)
+    return trained_taps(
+        provenance,
+        features,
+        verifier_depth=depths[-1] if named else None,
+        layers=target.layers if target is not None else None,
+    )
+
+
+def dump_profile(provenance: Provenance, profiles: Profiles) -> Profile | None:
+    """Return the profile in whose dialect the dump counted; None for a plain counting, and where there is none."""
+    counting = provenance.capture.counting
+    if plain_counting(counting) is not None:
+        return None
+    try:
+        return profiles.get(parse_build(counting))
+    except ValueError:
+        return None
 
 
 def _depths(
-    numbers: tuple[int, ...], counting: str, target: Target | None, profiles: ShippedProfiles
+    numbers: tuple[int, ...], provenance: Provenance, target: Target | None, profiles: Profiles
 ) -> tuple[int, ...] | None:
-    offset = plain_counting(counting)
+    offset = plain_counting(provenance.capture.counting)
     if offset is not None:
         return tuple(number + offset for number in numbers)
-    try:
-        profile = profiles.get(parse_build(counting))
-    except ValueError:
-        return None
+    profile = dump_profile(provenance, profiles)
     if profile is None or target is None or target.layers is None:
         return None
     facts = profile.targets.get(target.target_class or "")
@@ -77,7 +90,7 @@ def _depths(
     return dialects.read(facts.dialect, numbers, layers=target.layers) if facts else None
 
 
-def registration_case(subject: Subject, *, profiles: ShippedProfiles, faults: tuple[ArtifactFault, ...] = ()) -> Case:
+def registration_case(subject: Subject, *, profiles: Profiles, faults: tuple[ArtifactFault, ...] = ()) -> Case:
     """Return the case of a registration: no proposal, no build, no reading."""
     return Case(
         ref=subject.ref,
@@ -88,12 +101,19 @@ def registration_case(subject: Subject, *, profiles: ShippedProfiles, faults: tu
         trained_target=subject.trained_target,
         target=subject.trained_target,
         config=dict(subject.inventory.config),
-        twins=subject.twins,
+        twins=tuple(_with_taps(twin, subject, profiles) for twin in subject.twins),
         faults=faults,
     )
 
 
-def check_case(subject: Subject, proposal: Proposal, *, target: Target | None, profiles: ShippedProfiles) -> Case:
+def _with_taps(twin: Twin, subject: Subject, profiles: Profiles) -> Twin:
+    """Work out the twin's taps on our target: a record that names another one differs in that already."""
+    if twin.provenance is None or not twin.facts_differ:
+        return twin
+    return replace(twin, trained=trained_taps_of(twin.provenance, subject.trained_target, profiles))
+
+
+def check_case(subject: Subject, proposal: Proposal, *, target: Target | None, profiles: Profiles) -> Case:
     """Return the case of a proposal, with the build's reading in it where the build is known."""
     profile = profiles.get(proposal.build)
     config = subject.inventory.config if proposal.draft_config is None else proposal.draft_config
@@ -118,10 +138,14 @@ def _with_reading(case: Case, profile: Profile, target: Target, config: Mapping[
 
 
 def _expressible(situation: Situation, reading: Reading, trained: Taps) -> bool:
-    """Whether some id list reads as the trained taps; a config that does so already needs no search."""
+    """Whether some id list serves the trained taps; a config that does so already needs no search.
+
+    Ids that read as the trained taps do not help where the class fails when it captures one of them.
+    """
     if reading.taps is not None and reading.taps.prefill == reading.taps.decode == trained:
-        return True
-    return isinstance(spell_taps(engine(situation.profile.engine), situation, trained), Spelling)
+        return reading.failure("depth_zero") is None
+    spelled = spell_taps(engine(situation.profile.engine), situation, trained)
+    return isinstance(spelled, Spelling) and spelled.reading.failure("depth_zero") is None
 
 
 def situation_of(case: Case, profile: Profile, target: Target, config: Mapping[str, object]) -> Situation:
@@ -137,8 +161,8 @@ def situation_of(case: Case, profile: Profile, target: Target, config: Mapping[s
     )
 
 
-def lineage_of(profiles: ShippedProfiles, build: Build, target_class: str | None) -> Lineage:
-    """Return how the shipped upstream builds of one engine treat a target class."""
+def lineage_of(profiles: Profiles, build: Build, target_class: str | None) -> Lineage:
+    """Return how the known upstream builds of one engine treat a target class."""
     entries = []
     for version in profiles.upstream(build.engine):
         profile = profiles.get(Build(engine=build.engine, version=version))

@@ -12,7 +12,7 @@ from registry.engines.launch import parse_launch
 from registry.services.cases import subject_of
 from registry.services.judging import judge
 from registry.services.ports import Records
-from registry.services.profiles import ShippedProfiles
+from registry.services.profiles import Profiles
 from registry.services.records import CheckpointRecord, VerdictRecord
 from registry.services.resolving import find_checkpoint, proposed_target
 
@@ -25,7 +25,7 @@ class Checked:
     verdict: Verdict
 
 
-async def check(*, document: ProposalDocument, records: Records, profiles: ShippedProfiles) -> Checked:
+async def check(*, document: ProposalDocument, records: Records, profiles: Profiles) -> Checked:
     """Judge a proposal; nothing is stored.
 
     Args:
@@ -62,7 +62,7 @@ def proposal_for(document: ProposalDocument, checkpoint: CheckpointRecord) -> Pr
 
 
 async def store_verdict(
-    *, document: ProposalDocument, records: Records, profiles: ShippedProfiles, actor: str
+    *, document: ProposalDocument, records: Records, profiles: Profiles, actor: str
 ) -> VerdictRecord:
     """Judge a proposal and store the verdict's canonical bytes under their SHA-256.
 

@@ -1,17 +1,20 @@
 """Records as the documents and rows that surfaces show; one form for REST, command line and pages."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from registry.documents import engine_profile
 from registry.documents import target as target_documents
 from registry.documents.checkpoint import CheckpointDocument
+from registry.documents.fields import render_taps
 from registry.domain.errors import Invalid, NotFound
 from registry.domain.proposal import Build, parse_build
 from registry.rules import catalogue
 from registry.rules.manual import record, render_manual
+from registry.services.amending import Amended
 from registry.services.cases import trained_taps_of
-from registry.services.profiles import ShippedProfiles
+from registry.services.profile_history import ProfileEntry, missing
+from registry.services.profiles import Profiles
 from registry.services.records import (
     CheckpointRecord,
     CheckpointSummary,
@@ -25,7 +28,7 @@ from registry.services.records import (
 def checkpoint_document(
     checkpoint: CheckpointRecord,
     *,
-    profiles: ShippedProfiles,
+    profiles: Profiles,
     warnings: tuple[str, ...] = (),
     created: bool | None = None,
 ) -> CheckpointDocument:
@@ -108,6 +111,17 @@ def revision_view(revision: ProvenanceRevision) -> dict[str, object]:
     }
 
 
+def amended_view(amended: Amended) -> dict[str, object]:
+    """Return the answer to an amendment: the revision, the taps that follow from it, and what to look at."""
+    return {
+        "ref": amended.checkpoint.ref,
+        **revision_view(amended.revision),
+        "trained_taps": render_taps(amended.trained.taps),
+        **({"why_unknown": amended.trained.why_unknown} if amended.trained.why_unknown else {}),
+        "warnings": list(amended.warnings),
+    }
+
+
 def event_view(event: Event) -> dict[str, object]:
     """Return one event of a drafter's history."""
     return {
@@ -125,8 +139,8 @@ def stamp(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def engine_views(profiles: ShippedProfiles) -> list[dict[str, object]]:
-    """Return one row per shipped engine build, by engine and version."""
+def engine_views(profiles: Profiles) -> list[dict[str, object]]:
+    """Return one row per known engine build, by engine and version."""
     builds = [Build(engine=name, version=version) for name in profiles.engines() for version in profiles.versions(name)]
     found = [profile for build in builds if (profile := profiles.get(build)) is not None]
     return [
@@ -134,6 +148,7 @@ def engine_views(profiles: ShippedProfiles) -> list[dict[str, object]]:
             "engine": profile.engine,
             "version": profile.version,
             "upstream": profile.upstream,
+            "origin": profiles.origin(Build(engine=profile.engine, version=profile.version)),
             "targets": len(profile.targets),
             "profile": profile.citation,
         }
@@ -141,25 +156,47 @@ def engine_views(profiles: ShippedProfiles) -> list[dict[str, object]]:
     ]
 
 
-def profile_document(text: str, profiles: ShippedProfiles) -> Mapping[str, object]:
+def profile_document(text: str, profiles: Profiles) -> Mapping[str, object]:
     """Return the profile document of one engine build.
 
     Raises:
         Invalid: `text` is not `ENGINE==VERSION`.
-        NotFound: no such profile is shipped; the nearest ones are named.
+        NotFound: there is no such profile; the nearest ones are named.
     """
-    build = _build(text)
+    build = build_of(text)
     profile = profiles.get(build)
     if profile is None:
-        nearest = ", ".join(f"{build.engine}=={version}" for version in profiles.nearest(build))
-        raise NotFound(
-            f"There is no profile of {build}.",
-            hint=f"The nearest are {nearest}." if nearest else "`roost engines list` shows all.",
-        )
+        raise missing(build, profiles)
     return engine_profile.render(profile)
 
 
-def _build(text: str) -> Build:
+def profile_revisions_view(build: Build, entries: Sequence[ProfileEntry]) -> dict[str, object]:
+    """Return the history of a build's profile, oldest first."""
+    return {"build": str(build), "revisions": [profile_entry_view(build, entry) for entry in entries]}
+
+
+def profile_entry_view(build: Build, entry: ProfileEntry) -> dict[str, object]:
+    """Return one revision of a build's profile and what it changed, without the profile itself."""
+    return {
+        "build": str(build),
+        "revision": entry.revision,
+        "origin": entry.origin,
+        "in_force": entry.in_force,
+        "digest": entry.digest,
+        "source_digest": entry.source_digest,
+        "actor": entry.actor,
+        "reason": entry.reason,
+        "created_at": stamp(entry.created_at) if entry.created_at else None,
+        "changes": [{"pointer": one.pointer, "before": one.registered, "after": one.given} for one in entry.changes],
+    }
+
+
+def build_of(text: str) -> Build:
+    """Return the build that `text` names.
+
+    Raises:
+        Invalid: `text` is not `ENGINE==VERSION`.
+    """
     try:
         return parse_build(text)
     except ValueError as error:

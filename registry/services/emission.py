@@ -4,20 +4,22 @@ What is planned has been read back by the build's own reader and judged by every
 """
 
 import json
-import shlex
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Final
 
+from registry.documents import engine_profile
 from registry.documents import lock as locks
 from registry.documents import proposal as proposals
-from registry.documents.canonical import sha256_of
+from registry.documents.canonical import canonical_bytes, sha256_of
 from registry.documents.fields import FileEntry
-from registry.documents.lock import Lock, OptionCost
+from registry.documents.lock import Lock, OptionCost, launch_line
 from registry.documents.target import TargetDocument
 from registry.domain import digests
+from registry.domain.errors import Refused
 from registry.domain.profile import Profile
-from registry.domain.proposal import Proposal
+from registry.domain.proposal import Proposal, parse_build
 from registry.domain.refs import parse_ref
 from registry.domain.taps import spell
 from registry.domain.target import Target
@@ -27,13 +29,20 @@ from registry.engines.emit import emission_config
 from registry.engines.engine import LaunchPlan, engine
 from registry.engines.launch import parse_launch
 from registry.engines.reader import Situation
+from registry.engines.runners import choose_runner
 from registry.engines.spelling import NoSpelling, Spelling
-from registry.services.cases import Subject, trained_taps_of
+from registry.services.cases import Subject, dump_profile, trained_taps_of
 from registry.services.judging import judge
-from registry.services.profiles import ShippedProfiles
+from registry.services.profiles import Profiles
 from registry.services.refusals import EmissionRefused
 
 CONFIG_NAME: Final = "config.json"
+
+PROFILE_NAME: Final = "roost.profile.json"
+"""The build's profile, where it is not one that every installation has: its SHA-256 is the lock's profile digest."""
+
+DUMP_PROFILE_NAME: Final = "roost.dump-profile.json"
+"""The profile in whose dialect the dump counted, where it is another such one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +61,7 @@ def plan(
     subject: Subject,
     proposal: Proposal,
     *,
-    profiles: ShippedProfiles,
+    profiles: Profiles,
     target: TargetDocument,
     trained_target: TargetDocument,
 ) -> EmissionPlan:
@@ -61,28 +70,31 @@ def plan(
     Args:
         subject: The checkpoint's facts.
         proposal: Checkpoint, build, and perhaps a runner; a draft config or launch in it is not used.
-        profiles: The shipped profiles.
+        profiles: The profiles to judge with.
         target: The target it will run on, with its config.
         trained_target: The target it was trained for, with its config.
 
     Raises:
         EmissionRefused: nothing makes this build serve the trained taps; the verdict says why.
+        Refused: a file of the checkpoint has the name of one that is written.
     """
     asked = replace(proposal, draft_config=None, launch=None)
     profile = profiles.get(proposal.build)
     if profile is None:
         raise _refused(f"There is no profile of {proposal.build}.", subject, asked, target.target, profiles)
     spelling = _spelled(subject, asked, profile, target.target, profiles)
-    launch = _launch_plan(subject, profile, spelling)
-    options = engine(profile.engine).launch_options(launch)
-    final = replace(asked, draft_config=spelling.config, launch=parse_launch(shlex.join(options), profile.engine))
+    launch = _launch_plan(subject, profile, spelling, target.target)
+    line = launch_line(engine(profile.engine).launch_options(launch), launch.environment)
+    final = replace(asked, draft_config=spelling.config, launch=parse_launch(line, profile.engine))
     verdict = judge(subject, final, profiles=profiles, target=target.target)
     if verdict.decision == "block":
         detail = f"Nothing is emitted for {proposal.build}: {verdict.headline}."
         raise EmissionRefused(detail, verdict=verdict, hint=_look_at(verdict))
     written = {CONFIG_NAME: _readable(spelling.config)}
     written |= {name: text.encode() for name, text in engine(profile.engine).launch_files(launch).items()}
+    written |= _profile_files(profile, dump_profile(subject.provenance, profiles), profiles)
     carried = tuple(file for file in subject.inventory.files if file.role != "config")
+    _require_room({*written, locks.FILE_NAME}, carried)
     lock = replace(
         _lock(subject, final, profile, verdict, launch=launch),
         target=target,
@@ -93,9 +105,28 @@ def plan(
     return EmissionPlan(written=written, carried=carried, lock=lock, verdict=verdict)
 
 
-def _spelled(
-    subject: Subject, asked: Proposal, profile: Profile, target: Target, profiles: ShippedProfiles
-) -> Spelling:
+def _profile_files(serving: Profile, dump: Profile | None, profiles: Profiles) -> dict[str, bytes]:
+    """Return the profiles that a node without a network lacks."""
+    used = {PROFILE_NAME: serving} | ({DUMP_PROFILE_NAME: dump} if dump is not None and dump != serving else {})
+    return {
+        name: canonical_bytes(engine_profile.render(profile))
+        for name, profile in used.items()
+        if profiles.origin(parse_build(profile.build)) != "shipped"
+    }
+
+
+def _require_room(written: AbstractSet[str], carried: tuple[StoredFile, ...]) -> None:
+    """Refuse a checkpoint whose files would take the place of what is written beside them."""
+    for file in carried:
+        taken = next((name for name in (*locks.folders_of(file.name), file.name) if name in written), None)
+        if taken is not None:
+            raise Refused(
+                f"The checkpoint's file {file.name!r} would lie where the emission's {taken!r} belongs.",
+                hint="Register the same weights with another folder name for that shard, under another drafter's name.",
+            )
+
+
+def _spelled(subject: Subject, asked: Proposal, profile: Profile, target: Target, profiles: Profiles) -> Spelling:
     trained = trained_taps_of(subject.provenance, subject.trained_target, profiles)
     if trained.taps is None:
         raise _refused(f"The trained taps are unknown: {trained.why_unknown}.", subject, asked, target, profiles)
@@ -113,9 +144,7 @@ def _spelled(
     return spelling
 
 
-def _refused(
-    detail: str, subject: Subject, asked: Proposal, target: Target, profiles: ShippedProfiles
-) -> EmissionRefused:
+def _refused(detail: str, subject: Subject, asked: Proposal, target: Target, profiles: Profiles) -> EmissionRefused:
     verdict = judge(subject, asked, profiles=profiles, target=target)
     return EmissionRefused(detail, verdict=verdict, hint=_look_at(verdict))
 
@@ -125,13 +154,17 @@ def _look_at(verdict: Verdict) -> str:
     return f"`roost rule {codes[0]}` explains the first finding." if codes else ""
 
 
-def _launch_plan(subject: Subject, profile: Profile, spelling: Spelling) -> LaunchPlan:
-    trained_depth = subject.provenance.training.draft_depth
+def _launch_plan(subject: Subject, profile: Profile, spelling: Spelling, target: Target) -> LaunchPlan:
+    trained_depth, runner = subject.provenance.training.draft_depth, spelling.reading.runner
+    usual, _ = choose_runner(profile, target, None, asked=None)
+    # Left to itself the build would take another one, and read otherwise.
+    switched = runner is not None and (usual is None or usual.name != runner)
     return LaunchPlan(
         profile=profile,
-        runner=spelling.reading.runner,
+        runner=runner,
         draft_steps=trained_depth or profile.launch.default_draft_steps,
         options=spelling.options,
+        environment=engine(profile.engine).pick_runner(runner) if switched and runner else {},
     )
 
 
@@ -170,6 +203,7 @@ def _lock(subject: Subject, final: Proposal, profile: Profile, verdict: Verdict,
         decision="warn" if verdict.decision == "warn" else "pass",
         rules=verdict.rules,
         launch=engine(profile.engine).launch_options(launch),
+        environment=launch.environment,
         option_costs=tuple(OptionCost(option=option, cost=profile.graphs.cost) for option in launch.options),
         files=(),
     )

@@ -15,13 +15,13 @@ from registry.domain.refs import parse_ref
 from registry.services.cases import subject_of
 from registry.services.emission import EmissionPlan, plan
 from registry.services.ports import Blobs, Records
-from registry.services.profiles import ShippedProfiles
+from registry.services.profiles import Profiles
 from registry.services.records import CheckpointRecord, EmissionRecord, EmittedFile
 from registry.services.resolving import find_checkpoint, proposed_target
 
 
 async def emit(
-    *, document: EmissionRequest, records: Records, blobs: Blobs, profiles: ShippedProfiles, actor: str
+    *, document: EmissionRequest, records: Records, blobs: Blobs, profiles: Profiles, actor: str
 ) -> EmissionRecord:
     """Write, read back and store the files that one engine build needs.
 
@@ -73,6 +73,7 @@ def _record(planned: EmissionPlan, checkpoint: CheckpointRecord, *, target_name:
         lock_digest=lock_digest,
         verdict=planned.verdict,
         options=planned.lock.launch,
+        environment=planned.lock.environment,
     )
     return EmissionRecord(
         id=lock_digest,

@@ -1,5 +1,6 @@
 """The headline: the answer for this build, then the range of builds it holds for. One sentence, made of facts."""
 
+import json
 from collections.abc import Iterable, Sequence
 
 from registry.domain.findings import Finding, Remedy, Severity
@@ -33,11 +34,23 @@ def headline(
 def _here(build: Build, decision: Decision, remedy: Remedy, findings: tuple[Finding, ...]) -> str:
     if decision == "block":
         codes = sorted({finding.code for finding in findings if finding.severity is Severity.ERROR})
-        return f"blocked on {build} by {', '.join(codes)} ({_REMEDY_WORDS[remedy]})"
+        return f"blocked on {build} by {', '.join(codes)} ({_why(remedy, findings)})"
     if decision == "warn":
         codes = sorted({finding.code for finding in findings if finding.severity is Severity.WARNING})
         return f"passes on {build} with warnings ({', '.join(codes)})"
     return f"passes on {build}"
+
+
+def _why(remedy: Remedy, findings: tuple[Finding, ...]) -> str:
+    """Say what the remedy means; of a fact that is missing, which one."""
+    if remedy is not Remedy.UNKNOWN:
+        return _REMEDY_WORDS[remedy]
+    missing = sorted({f.unknown for f in findings if f.unknown and f.severity is Severity.ERROR})
+    if missing == ["engine build"]:
+        return "this build is not listed"
+    if any(f.code == "TAP109" for f in findings):
+        return "the record of its training cannot be right: amend it"
+    return f"{_REMEDY_WORDS[remedy]}: {', '.join(missing)}" if missing else _REMEDY_WORDS[remedy]
 
 
 def _range(engine: str, spans: Sequence[Span]) -> str:
@@ -59,9 +72,22 @@ def _versions(span: Span) -> str:
 
 
 def _needs(span: Span) -> str:
-    ids = "[" + ",".join(str(number) for number in span.ids or ()) + "]"
-    config = "as is" if span.as_proposed else f"with ids {ids}"
+    config = "as is" if span.as_proposed else f"with {_spelled(span)}"
     return f"{config}, only with {' '.join(span.options)}" if span.options else config
+
+
+def _spelled(span: Span) -> str:
+    """Name the ids, and every other key without which they would not do."""
+    ids = "ids [" + ",".join(str(number) for number in span.ids or ()) + "]"
+    parts = [ids if span.ids else f"{span.pointer.rpartition('/')[2]} false"]
+    parts += [f"{key} {_value(value)}" for key, value in span.settings]
+    return " and ".join(parts)
+
+
+def _value(value: object) -> str:
+    """Spell a value as the config holds it; a list of one as that one."""
+    single = value[0] if isinstance(value, list) and len(value) == 1 else value
+    return single if isinstance(single, str) else json.dumps(single)
 
 
 def _obstacles(spans: Iterable[Span]) -> str:

@@ -1,9 +1,14 @@
 """What the registry holds, for people who look around: histories and stored outcomes that must exist."""
 
+import json
+from dataclasses import replace
+
 from registry.domain import digests
 from registry.domain.errors import Invalid, NotFound
+from registry.domain.proposal import parse_build
 from registry.domain.refs import parse_name
 from registry.services.ports import CheckpointStore, OutcomeStore
+from registry.services.profiles import Profiles
 from registry.services.records import (
     CheckpointRecord,
     EmissionRecord,
@@ -41,8 +46,13 @@ async def events_of(text: str, *, records: CheckpointStore) -> tuple[Event, ...]
     return events
 
 
-async def stored_verdict(text: str, *, records: OutcomeStore) -> VerdictRecord:
-    """Return a stored verdict.
+async def stored_verdict(text: str, *, records: OutcomeStore, profiles: Profiles) -> VerdictRecord:
+    """Return a stored verdict; it is stale as well where another profile of its build is in force than it cites.
+
+    Args:
+        text: its digest.
+        records: where verdicts are.
+        profiles: the profiles as they are now.
 
     Raises:
         Invalid: `text` is no digest.
@@ -51,7 +61,13 @@ async def stored_verdict(text: str, *, records: OutcomeStore) -> VerdictRecord:
     found = await records.verdict(_digest(text))
     if found is None:
         raise NotFound(f"There is no verdict {text}.", hint="POST /v1/verdicts stores one.")
-    return found
+    return replace(found, stale=found.stale or _cites_another(found.body, profiles))
+
+
+def _cites_another(body: bytes, profiles: Profiles) -> bool:
+    verdict = json.loads(body)
+    profile = profiles.get(parse_build(verdict["engine"]))
+    return bool(verdict["profile"] != (None if profile is None else profile.citation))
 
 
 async def stored_emission(text: str, *, records: OutcomeStore) -> EmissionRecord:

@@ -14,7 +14,10 @@ from registry.services.records import (
     EmissionRecord,
     Event,
     NewCheckpoint,
+    NewProfile,
     Page,
+    ProfileMark,
+    ProfileRevision,
     ProvenanceRevision,
     TargetRecord,
     VerdictRecord,
@@ -131,11 +134,41 @@ class OutcomeStore(Protocol):
         ...
 
 
-class Records(TargetStore, CheckpointStore, OutcomeStore, Protocol):
+class ProfileStore(Protocol):
+    """Engine profiles that were added, beside those that are shipped."""
+
+    async def add_profile(self, new: NewProfile) -> tuple[ProfileRevision, bool]:
+        """Append a revision to a build's profile; True if it was created.
+
+        The facts of the revision in force, or of the newest one of the same origin, return that revision.
+        """
+        ...
+
+    async def profile_revisions(self, engine: str, version: str) -> tuple[ProfileRevision, ...]:
+        """Return every added revision of a build's profile, oldest first."""
+        ...
+
+    async def profiles_newest(self, *, after: int = 0) -> tuple[ProfileRevision, ...]:
+        """Return the revision in force of each build, by engine and version, among additions numbered above `after`.
+
+        The newest `added` revision is in force; the newest `node` one where there is no other.
+        """
+        ...
+
+    async def profile_mark(self) -> ProfileMark | None:
+        """Return the mark of the newest addition, None where there is none; cheap enough for every request."""
+        ...
+
+
+class Records(TargetStore, CheckpointStore, OutcomeStore, ProfileStore, Protocol):
     """The system of record."""
 
     async def ready(self) -> str | None:
-        """Return None when the database answers and is at head, else what is wrong."""
+        """Return None when the database is at head, else what is wrong.
+
+        Raises:
+            Unavailable: it does not answer.
+        """
         ...
 
 

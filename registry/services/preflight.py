@@ -4,10 +4,9 @@ The lock says what was judged; the files say what is there. Nothing else is need
 """
 
 import os
-import shlex
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -16,15 +15,19 @@ from registry.artifacts.hashing import digest_files
 from registry.documents import lock as locks
 from registry.documents.fields import FileEntry
 from registry.documents.lock import Lock
+from registry.documents.validation import validated
 from registry.domain.artifact_faults import ArtifactFault
 from registry.domain.errors import NotFound
-from registry.domain.proposal import Build, Proposal
+from registry.domain.proposal import Build, Proposal, RunnerName
+from registry.domain.taps import spell
 from registry.domain.tensors import Inventory
 from registry.domain.verdict import Verdict
 from registry.engines.launch import parse_launch
 from registry.services.cases import Subject
+from registry.services.emission import DUMP_PROFILE_NAME, PROFILE_NAME
 from registry.services.judging import judge
-from registry.services.profiles import ShippedProfiles
+from registry.services.profile_layers import CarriedProfile, LayeredProfiles
+from registry.services.profiles import Profiles
 
 MOST_LOCK_BYTES = 64 << 20
 
@@ -75,7 +78,7 @@ def verify_directory(directory: Path) -> Verification:
         NotFound: there is no lock in `directory`.
         DocumentError: the lock is not a lock.
     """
-    lock = locks.parse(_lock_bytes(directory))
+    lock = locks.parse_bytes(_lock_bytes(directory))
     listed = {entry.name: entry for entry in lock.files}
     present = set(_files_below(directory)) - {locks.FILE_NAME}
     problems = [
@@ -90,14 +93,22 @@ def verify_directory(directory: Path) -> Verification:
     return Verification(lock=lock, problems=tuple(sorted(problems, key=lambda problem: problem.file)))
 
 
-def preflight(directory: Path, build: Build, launch_text: str | None, *, profiles: ShippedProfiles) -> PreflightResult:
+def preflight(
+    directory: Path,
+    build: Build,
+    launch_text: str | None,
+    *,
+    profiles: Profiles,
+    runner: RunnerName | None = None,
+) -> PreflightResult:
     """Verify an emitted directory and judge it again for `build`.
 
     Args:
         directory: What `roost emit` wrote.
         build: The engine build that is about to be launched.
-        launch_text: Its launch options; None judges those that the lock holds.
-        profiles: The shipped profiles.
+        launch_text: Its launch options, or the whole line with its variables; None judges those that the lock holds.
+        profiles: The profiles to judge with, under those that were emitted along.
+        runner: The runner that will run, where the line does not tell; None leaves it to line, lock and build.
 
     Raises:
         NotFound, DocumentError: as for `verify_directory`.
@@ -110,17 +121,40 @@ def preflight(directory: Path, build: Build, launch_text: str | None, *, profile
     if inspection.inventory is None:
         return PreflightResult(verification=verification, verdict=None, faults=inspection.faults)
     lock = verification.lock
-    text = shlex.join(lock.launch) if launch_text is None else launch_text
+    # A line of the caller's stands for itself: what runs is what it says, whatever runner the lock was made for.
+    text = locks.launch_line(lock.launch, lock.environment) if launch_text is None else launch_text
+    locked = lock.proposal.runner if launch_text is None and build == lock.build else None
     proposal = Proposal(
         checkpoint=str(lock.checkpoint),
         build=build,
         target=lock.target.target.name,
-        runner=lock.proposal.runner if build == lock.build else None,
+        runner=runner or locked,
         draft_config=inspection.inventory.config,
         launch=parse_launch(text, build.engine),
     )
-    verdict = judge(_subject(lock, inspection.inventory), proposal, profiles=profiles, target=lock.target.target)
+    known = LayeredProfiles(profiles, _carried_profiles(directory, lock))
+    verdict = judge(_subject(lock, inspection.inventory), proposal, profiles=known, target=lock.target.target)
+    if verdict.trained_taps != lock.trained_taps:
+        return PreflightResult(
+            verification=replace(verification, problems=(_forged_taps(lock, verdict),)), verdict=None
+        )
     return PreflightResult(verification=verification, verdict=verdict)
+
+
+def _carried_profiles(directory: Path, lock: Lock) -> Iterator[CarriedProfile]:
+    """Yield the profiles that came along because not every installation has them; their bytes were verified."""
+    digests = {entry.name: entry.sha256 for entry in lock.files}
+    for name in (PROFILE_NAME, DUMP_PROFILE_NAME):
+        if name in digests:
+            document = validated("engine-profile", (directory / name).read_bytes())
+            engine, version = str(document["engine"]), str(document["version"])
+            yield CarriedProfile(engine=engine, version=version, digest=digests[name], document=document)
+
+
+def _forged_taps(lock: Lock, verdict: Verdict) -> Problem:
+    known = "unknown taps" if verdict.trained_taps is None else f"taps {spell(verdict.trained_taps)}"
+    expected, observed = f"{known}, by the provenance in it", f"taps {spell(lock.trained_taps)}"
+    return Problem(file=locks.FILE_NAME, kind="differs", expected=expected, observed=observed)
 
 
 def _subject(lock: Lock, inventory: Inventory) -> Subject:
@@ -138,13 +172,16 @@ def _subject(lock: Lock, inventory: Inventory) -> Subject:
 def _lock_bytes(directory: Path) -> bytes:
     path = directory / locks.FILE_NAME
     try:
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
-            return file.read(MOST_LOCK_BYTES + 1)[:MOST_LOCK_BYTES]
+        # A FIFO must not make this wait for a writer.
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            found = os.fstat(file.fileno())
+            if stat.S_ISREG(found.st_mode) and found.st_size <= MOST_LOCK_BYTES:
+                return file.read(MOST_LOCK_BYTES)
+            why = f"it has {found.st_size} bytes" if stat.S_ISREG(found.st_mode) else "it is no plain file"
+            cause = None
     except OSError as error:
-        raise NotFound(
-            f"{path} cannot be read: {error.strerror}.",
-            hint="Name a directory that `roost emit --out` wrote.",
-        ) from error
+        why, cause = error.strerror or type(error).__name__, error
+    raise NotFound(f"{path} cannot be read: {why}.", hint="Name a directory that `roost emit --out` wrote.") from cause
 
 
 def _files_below(directory: Path) -> Iterator[str]:

@@ -1,17 +1,21 @@
-"""The engine profiles that travel in the package: listed from an index, each read when it is first asked for."""
+"""Engine profiles by build: what every use case asks of them, and those that travel in the package.
+
+Shipped profiles are listed from an index, each read when it is first asked for. `profile_layers` puts those that a
+registry was given on top.
+"""
 
 import bisect
 import json
 import pkgutil
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from registry.documents import engine_profile
 from registry.domain.errors import Unavailable
-from registry.domain.profile import Profile
+from registry.domain.profile import Origin, Profile
 from registry.domain.proposal import Build
 from registry.domain.versions import Version
 
@@ -19,6 +23,39 @@ INDEX: Final = "index.json"
 
 Read = Callable[[str], bytes]
 """File name -> content."""
+
+
+class Profiles(Protocol):
+    """The profiles a judgment is made with. They do not change while it is made; safe to share between threads."""
+
+    @property
+    def set_digest(self) -> str:
+        """Identify the whole set: it changes when any profile does."""
+        ...
+
+    def engines(self) -> tuple[str, ...]:
+        """Return every engine that has a profile, sorted."""
+        ...
+
+    def versions(self, engine: str) -> tuple[str, ...]:
+        """Return every version of an engine, forks included, oldest first; empty for an unknown engine."""
+        ...
+
+    def upstream(self, engine: str) -> tuple[str, ...]:
+        """Return the upstream releases of an engine, oldest first: what ranges run over. Forks are not among them."""
+        ...
+
+    def get(self, build: Build) -> Profile | None:
+        """Return the profile of exactly this build, or None."""
+        ...
+
+    def origin(self, build: Build) -> Origin | None:
+        """Return where the build's profile comes from, without reading it; None where there is none."""
+        ...
+
+    def nearest(self, build: Build) -> tuple[str, ...]:
+        """Return the upstream versions just below and just above a build; fewer at the ends of the list."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,13 +116,13 @@ class ShippedProfiles:
                 self._loaded[name] = engine_profile.parse(document, digest=entry.digest)
             return self._loaded[name]
 
+    def origin(self, build: Build) -> Origin | None:
+        """Return `shipped` for a build that is listed, else None."""
+        return "shipped" if str(build) in self._by_build else None
+
     def nearest(self, build: Build) -> tuple[str, ...]:
         """Return the upstream versions just below and just above a build; fewer at the ends of the list."""
-        versions = self.upstream(build.engine)
-        if build.version in versions:
-            return (build.version,)
-        place = bisect.bisect_left([Version.parse(version) for version in versions], Version.parse(build.version))
-        return versions[max(place - 1, 0) : place + 1]
+        return neighbors(self.upstream(build.engine), build.version)
 
     @cached_property
     def _index(self) -> tuple[str, tuple[Listed, ...]]:
@@ -103,6 +140,14 @@ class ShippedProfiles:
         for entry in self._index[1]:
             grouped[entry.engine] = (*grouped.get(entry.engine, ()), entry)
         return grouped
+
+
+def neighbors(versions: Sequence[str], version: str) -> tuple[str, ...]:
+    """Return what stands just below and just above `version` in `versions`, oldest first; itself where it is there."""
+    if version in versions:
+        return (version,)
+    place = bisect.bisect_left([Version.parse(one) for one in versions], Version.parse(version))
+    return tuple(versions[max(place - 1, 0) : place + 1])
 
 
 def _json(data: bytes) -> Any:

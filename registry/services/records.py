@@ -7,6 +7,7 @@ from typing import Generic, Literal, TypeVar
 
 from registry.domain.case import Twin
 from registry.domain.digests import Digest
+from registry.domain.profile import AddedOrigin
 from registry.domain.provenance import Provenance
 from registry.domain.target import Target
 from registry.domain.tensors import Inventory
@@ -146,7 +147,57 @@ class VerdictRecord:
     body: bytes
     created_at: datetime
     stale: bool = False
-    """A newer provenance revision exists."""
+    """Facts that it rests on have changed since: a newer provenance revision exists, or, where a use case asked for
+    it, another profile of its build is in force."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewProfile:
+    """A profile that is to be kept as a revision of its build."""
+
+    document: Mapping[str, object]
+    """The `roost.engine-profile/1` document; its `revision` is given by the store."""
+    origin: AddedOrigin
+    source_digest: Digest | None = None
+    """Of the source tree that was scanned, where one was."""
+    after: int = 0
+    """The revision that it follows at least: that of the shipped profile of the build, 0 without one."""
+    actor: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileMark:
+    """Which profile was added last: two equal marks mean that nothing was added between them."""
+
+    number: int
+    digest: Digest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileRevision:
+    """One added revision of a build's profile. Revisions are appended, never changed."""
+
+    number: int
+    """Place in the order of all additions, from 1; the later one is the larger."""
+    engine: str
+    version: str
+    revision: int
+    """Consecutive per build, above the revision of a shipped profile."""
+    origin: AddedOrigin
+    source_digest: Digest | None
+    digest: Digest
+    """SHA-256 of the document's canonical bytes, as verdicts cite it."""
+    document: Mapping[str, object]
+    """The `roost.engine-profile/1` document, with this revision in it."""
+    actor: str
+    reason: str
+    created_at: datetime
+
+    @property
+    def build(self) -> str:
+        """`engine==version`."""
+        return f"{self.engine}=={self.version}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,14 +19,14 @@ from registry.domain.differences import FactsDiffer, differences
 from registry.domain.digests import Digest
 from registry.domain.errors import IntegrityMismatch
 from registry.domain.findings import Finding, Severity
-from registry.domain.provenance import Provenance
+from registry.domain.provenance import Provenance, TrainedTaps
 from registry.domain.taps import depths_of
 from registry.domain.target import Target
 from registry.domain.tensors import Inventory
 from registry.services.cases import Subject, trained_taps_of
 from registry.services.judging import judge_registration
 from registry.services.ports import Blobs, Records
-from registry.services.profiles import ShippedProfiles
+from registry.services.profiles import Profiles
 from registry.services.records import (
     CheckpointRecord,
     NewCheckpoint,
@@ -46,6 +46,7 @@ class _Candidate:
     target: TargetRecord
     twins: tuple[Twin, ...]
     findings: tuple[Finding, ...]
+    trained: TrainedTaps
 
 
 async def register(
@@ -53,7 +54,7 @@ async def register(
     document: RegistrationDocument,
     records: Records,
     blobs: Blobs,
-    profiles: ShippedProfiles,
+    profiles: Profiles,
     actor: str,
     dry_run: bool = False,
 ) -> Registered:
@@ -89,27 +90,43 @@ async def register(
 
 def _held_files(document: RegistrationDocument, blobs: Blobs) -> dict[str, Path]:
     """Return the path of each file's bytes by its claimed name."""
-    faults = [*_entry_faults(document.files, "/files", blobs), *_entry_faults(document.sources, "/sources", blobs)]
+    faults = [
+        *_entry_faults(document.files, "/files", blobs),
+        *_entry_faults(document.sources, "/sources", blobs),
+        *_source_faults(document.provenance, document.sources, blobs),
+    ]
     if faults:
         raise DocumentError("registration", faults)
     return {entry.name: blobs.path(entry.sha256) for entry in document.files}
 
 
-def require_stored(entries: Sequence[FileEntry], at: str, blobs: Blobs, *, kind: str) -> None:
-    """Check that the bytes of every entry are stored, with the announced size.
+def require_sources(provenance: Provenance, sources: Sequence[FileEntry], blobs: Blobs, *, kind: str) -> None:
+    """Check that the bytes of every source are stored, those of a source that is only named by its digest too.
 
     Args:
-        entries: the entries of the list.
-        at: JSON Pointer of the list in the document.
+        provenance: the record that names the dump patch's source.
+        sources: the document's list of files that were sent along.
         blobs: where the bytes are.
         kind: the kind of document, for the message.
 
     Raises:
-        DocumentError: with every entry that is not.
+        DocumentError: with everything that is not stored, or has another size than announced.
     """
-    faults = list(_entry_faults(entries, at, blobs))
+    faults = [*_entry_faults(sources, "/sources", blobs), *_source_faults(provenance, sources, blobs)]
     if faults:
         raise DocumentError(kind, faults)
+
+
+def _source_faults(provenance: Provenance, sources: Sequence[FileEntry], blobs: Blobs) -> Iterator[Fault]:
+    """Refuse the digest of a dump patch that nobody sent: a record must not claim bytes that are not there."""
+    capture = provenance.capture
+    sent = any(entry.name == capture.source for entry in sources)
+    if capture.source_digest is not None and not sent and blobs.exists(capture.source_digest) is None:
+        yield Fault(
+            pointer="/provenance/capture/source_digest",
+            message=f"the bytes of the dump patch's source ({capture.source_digest}) are not stored",
+            hint="leave it out, or send the file along in /sources; the registry fills it in",
+        )
 
 
 def _entry_faults(entries: Sequence[FileEntry], at: str, blobs: Blobs) -> Iterator[Fault]:
@@ -126,9 +143,7 @@ def _entry_faults(entries: Sequence[FileEntry], at: str, blobs: Blobs) -> Iterat
             yield Fault(pointer=f"{pointer}/size", message=message)
 
 
-def _sound(
-    inspection: Inspection, document: RegistrationDocument, target: Target, profiles: ShippedProfiles
-) -> Inventory:
+def _sound(inspection: Inspection, document: RegistrationDocument, target: Target, profiles: Profiles) -> Inventory:
     """Return what was read from the files, if they are what they claim."""
     if inspection.inventory is not None:
         return inspection.inventory
@@ -160,7 +175,7 @@ async def _candidate(
     target: TargetRecord,
     *,
     records: Records,
-    profiles: ShippedProfiles,
+    profiles: Profiles,
     actor: str,
 ) -> _Candidate:
     provenance = with_source_digest(document.provenance, document.sources)
@@ -176,18 +191,19 @@ async def _candidate(
         twins=twins,
     )
     findings = judged(subject, profiles=profiles)
+    trained = trained_taps_of(provenance, target.target, profiles)
     new = NewCheckpoint(
         name=document.name,
         weights_digest=weights,
         inventory=inventory,
         provenance=provenance,
         document=canonical,
-        trained_depths=trained_depths(provenance, target.target, profiles),
+        trained_depths=trained_depths(trained),
         target_name=target.target.name,
         target_revision=target.target.revision,
         actor=actor,
     )
-    return _Candidate(new=new, target=target, twins=twins, findings=findings)
+    return _Candidate(new=new, target=target, twins=twins, findings=findings, trained=trained)
 
 
 def _weights_of(inventory: Inventory) -> Digest:
@@ -197,7 +213,7 @@ def _weights_of(inventory: Inventory) -> Digest:
     return inventory.weights_digest
 
 
-def judged(subject: Subject, *, profiles: ShippedProfiles) -> tuple[Finding, ...]:
+def judged(subject: Subject, *, profiles: Profiles) -> tuple[Finding, ...]:
     """Return what the rules say of a record and its files, if they let it through.
 
     Raises:
@@ -208,11 +224,27 @@ def judged(subject: Subject, *, profiles: ShippedProfiles) -> tuple[Finding, ...
     if errors:
         said = " ".join(f"{finding.code}: {finding.message}" for finding in errors)
         raise RegistrationRefused(
-            f"The record and the files do not agree. {said}",
+            f"{_headline(errors)} {said}",
             findings=findings,
             hint=f"`roost rule {errors[0].code}` explains it.",
         )
     return findings
+
+
+def _headline(errors: Sequence[Finding]) -> str:
+    of_record = all(error.at.startswith("/provenance") for error in errors)
+    return "The record cannot be right." if of_record else "The record and the files do not agree."
+
+
+def warnings_of(findings: Sequence[Finding], trained: TrainedTaps) -> tuple[str, ...]:
+    """Return what a registration or an amendment warns about: taps that become unknown are never passed over."""
+    warnings = [f"{f.code}: {f.message}" for f in findings if f.severity is Severity.WARNING]
+    if trained.taps is None and not any(finding.unknown == "trained taps" for finding in findings):
+        warnings.append(
+            f"the trained taps are unknown, so every check will block: {trained.why_unknown}; "
+            "correct the record with `roost provenance amend` as soon as it is known"
+        )
+    return tuple(warnings)
 
 
 def _errors(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -228,10 +260,9 @@ def with_source_digest(provenance: Provenance, sources: Sequence[FileEntry]) -> 
     return replace(provenance, capture=replace(provenance.capture, source_digest=digest))
 
 
-def trained_depths(provenance: Provenance, target: Target, profiles: ShippedProfiles) -> tuple[int, ...] | None:
+def trained_depths(trained: TrainedTaps) -> tuple[int, ...] | None:
     """Return the depths of the trained taps, for listings; None where they are not known."""
-    taps = trained_taps_of(provenance, target, profiles).taps
-    return None if taps is None else depths_of(taps)
+    return None if trained.taps is None else depths_of(trained.taps)
 
 
 async def _rehearsed(candidate: _Candidate, records: Records) -> Registered:
@@ -273,7 +304,7 @@ def _would_be(candidate: _Candidate, *, version: int) -> CheckpointRecord:
 
 
 def _registered(candidate: _Candidate, record: CheckpointRecord, *, created: bool) -> Registered:
-    warnings = [f"{f.code}: {f.message}" for f in candidate.findings if f.severity is Severity.WARNING]
+    warnings = list(warnings_of(candidate.findings, candidate.trained))
     if not created and dict(record.inventory.config) != dict(candidate.new.inventory.config):
         warnings.append(
             f"config.json differs from the one stored with {record.ref}, which stays: it is evidence of what was found "

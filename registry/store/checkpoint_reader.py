@@ -9,7 +9,6 @@ from sqlalchemy import Executable
 from registry.documents import inventory as inventory_document
 from registry.documents import provenance as provenance_document
 from registry.domain.case import Twin
-from registry.domain.differences import differences
 from registry.domain.digests import Digest
 from registry.domain.memo import Memo
 from registry.domain.tensors import Inventory
@@ -144,5 +143,5 @@ def revision_record(row: AnyRow, *, created_at: datetime, revision: int | None =
 
 
 def _twin(head: TwinHead, document: Mapping[str, object], other: Mapping[str, object]) -> Twin:
-    pointers = tuple(difference.pointer for difference in differences(document, other))
-    return Twin(ref=f"{head.name}@{head.version}", facts_differ=pointers)
+    provenance = provenance_document.from_fields(other)
+    return Twin.compared(f"{head.name}@{head.version}", document, other, provenance=provenance)

@@ -104,7 +104,7 @@ def _too_slow(origin: BaseException) -> Unavailable:
 
 def _away(origin: BaseException) -> Unavailable:
     hint = "Start it (`roost up` starts the embedded one), or check ROOST_DATABASE_URL."
-    return Unavailable(f"Postgres does not answer: {_first_line(origin)}", hint=hint)
+    return Unavailable(f"Postgres does not answer: {_first_line(origin)}.", hint=hint)
 
 
 _BY_KIND: Final[tuple[tuple[tuple[type[Exception], ...], Callable[[BaseException], RegistryError]], ...]] = (

@@ -10,6 +10,7 @@ from registry.store.access import Access
 from registry.store.checkpoints import Checkpoints
 from registry.store.faults import not_migrated
 from registry.store.outcomes import Outcomes
+from registry.store.profiles import Profiles
 from registry.store.targets import Targets
 
 _REVISION: Final = text(
@@ -17,7 +18,7 @@ _REVISION: Final = text(
 )
 
 
-class PostgresRecords(Targets, Checkpoints, Outcomes):
+class PostgresRecords(Targets, Checkpoints, Outcomes, Profiles):
     """The records port (`ports.Records`) over an engine of `connect`, which the caller disposes of."""
 
     def __init__(self, engine: AsyncEngine) -> None:
@@ -25,10 +26,15 @@ class PostgresRecords(Targets, Checkpoints, Outcomes):
         Targets.__init__(self, access)
         Checkpoints.__init__(self, access)
         Outcomes.__init__(self, access)
+        Profiles.__init__(self, access)
         self._access = access
 
     async def ready(self) -> str | None:
-        """Return None when the database answers and is at head, else what is wrong and which command mends it."""
+        """Return None when the database is at head, else what is wrong and which command mends it.
+
+        Raises:
+            Unavailable: it does not answer: no migration mends that.
+        """
         from registry.store import migrate  # noqa: PLC0415  # Alembic takes half a second, and only `ready` asks
 
         try:
@@ -36,7 +42,7 @@ class PostgresRecords(Targets, Checkpoints, Outcomes):
         except Unavailable as error:
             if not_migrated(error):
                 return migrate.compare(None).problem
-            return str(error)
+            raise
         revision = rows[0].version_num if rows else None
         problem = migrate.compare(revision).problem
         if problem is None and not rows[0].may_write:

@@ -38,6 +38,7 @@ NAMING_CONVENTION: Final = {
 """How constraints are named: errors are told apart by constraint name, so every constraint has one."""
 
 FILE_ROLES: Final = ("config", "weights", "index", "tokenizer", "template")
+PROFILE_ORIGINS: Final = ("added", "node")
 EVENT_KINDS: Final = ("checkpoint.registered", "provenance.amended", "verdict.stored", "emission.stored")
 
 metadata = MetaData(naming_convention=NAMING_CONVENTION)
@@ -226,6 +227,29 @@ events = Table(
 )
 """What happened to a drafter, in order; each digest covers the one before it (`chain`)."""
 
+profile_revisions = Table(
+    "profile_revisions",
+    metadata,
+    _id(),
+    _text("engine"),
+    _text("version"),
+    Column("revision", Integer, nullable=False),
+    _text("origin"),
+    _text("source_digest", nullable=True),
+    _text("digest"),
+    Column("document", JSONB, nullable=False),
+    _text("actor"),
+    _text("reason"),
+    _instant("created_at"),
+    UniqueConstraint("engine", "version", "revision"),
+    _is_digest("source_digest"),
+    _is_digest("digest"),
+    _is_one_of("origin", PROFILE_ORIGINS),
+    CheckConstraint("revision >= 1", name="revision_from_1"),
+)
+"""Engine profiles that were added: appended, never changed. `digest` is the SHA-256 of the document's canonical bytes.
+Who adds holds an advisory lock, so that ids become visible in their order."""
+
 IMMUTABLE: Final = (
     checkpoints,
     checkpoint_files,
@@ -235,5 +259,6 @@ IMMUTABLE: Final = (
     emissions,
     emission_files,
     events,
+    profile_revisions,
 )
 """Tables whose rows Postgres refuses to change, to remove or to truncate, whoever asks."""

@@ -28,11 +28,14 @@ def emission(roost, registered, tmp_path_factory):
     return json.loads(done.stdout), out
 
 
-def test_the_launch_line_names_the_directory_wherever_it_lies(emission):
+def test_the_launch_line_holds_wherever_the_directory_is_taken(emission):
     document, out = emission
     words = shlex.split(document["launch_line"])
     assert words[:3] == ["python", "-m", "sglang.launch_server"]
-    assert words[words.index("--speculative-draft-model-path") + 1] == str(out)
+    assert words[words.index("--speculative-draft-model-path") + 1] == "."
+    assert str(out) not in document["launch_line"]
+    assert "environment" not in document
+    assert not (out / "launch.env").exists()
 
 
 def test_emitting_again_fetches_nothing_and_changes_nothing(roost, emission):
@@ -107,8 +110,10 @@ def test_verify_needs_no_registry_and_says_so_with_zero(bare_roost, emission):
     assert "intact" in done.stdout
 
 
-@pytest.mark.parametrize(("content", "code"), [(None, 1), ("{}", 1), ("no json", 1)])
-def test_a_directory_without_a_sound_lock_is_refused(bare_roost, tmp_path, content, code):
+@pytest.mark.parametrize(("content", "code"), [(None, 3), ("{}", 1), ("no json", 1)])
+def test_a_lock_that_is_none_is_refused_and_one_that_is_not_there_could_not_be_read(
+    bare_roost, tmp_path, content, code
+):
     if content is not None:
         (tmp_path / "roost.lock.json").write_text(content)
     assert bare_roost("verify", tmp_path).returncode == code
@@ -148,3 +153,26 @@ def test_a_refused_emission_tells_people_why_and_programs_too(roost, registered,
     programs = roost(*arguments, "--format", "json")
     assert programs.returncode == 1
     assert json.loads(programs.stdout)["verdict"]["decision"] == "block"
+
+
+def test_a_runner_that_is_not_the_default_is_picked_by_what_is_emitted(roost, bare_roost, registered, tmp_path):
+    out = tmp_path / "out"
+    arguments = ["emit", NAME, "--engine", "vllm==0.33.0", "--runner", "v1", "--out", out]
+    document = json.loads(roost(*arguments, "--format", "json", check=True).stdout)
+    assert document["runner"] == "v1"
+    assert document["environment"] == {"VLLM_USE_V2_MODEL_RUNNER": "0"}
+    assert document["launch_line"].startswith("VLLM_USE_V2_MODEL_RUNNER=0 vllm serve ")
+    assert (out / "launch.env").read_text() == "VLLM_USE_V2_MODEL_RUNNER=0\n"
+    assert "VLLM" not in (out / "launch.args").read_text()
+
+    def runner(*launch: str) -> str:
+        command = ["preflight", out, "--engine", "vllm==0.33.0", "--format", "json", *launch]
+        return str(json.loads(bare_roost(*command).stdout)["verdict"]["runner"])
+
+    # Without a line the lock's own launch is judged; a line stands for itself.
+    assert runner() == "v1"
+    assert runner("--launch", document["launch_line"]) == "v1"
+    assert runner("--launch", "vllm serve org/Model") == "v2"
+    assert runner("--launch", "vllm serve org/Model", "--runner", "v1") == "v1"
+    told = roost(*arguments, check=True).stdout
+    assert "VLLM_USE_V2_MODEL_RUNNER=0 vllm serve" in told

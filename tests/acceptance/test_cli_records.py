@@ -1,7 +1,9 @@
 """Registering, showing and amending through the real command, and what it refuses."""
 
+import contextlib
 import json
 import os
+import pty
 import signal
 import struct
 import subprocess
@@ -281,3 +283,117 @@ def test_killed_at_any_moment_a_registration_leaves_no_half_and_the_repeat_succe
         if "killed" in [drafter["name"] for drafter in listed]:
             assert json.loads(roost("show", "killed", "--format", "json", check=True).stdout)["tensors"] == 15
     assert "killed@1" in roost(*command, check=True).stdout
+
+
+def test_adding_a_target_again_says_what_was_added(roost, founding):
+    add = ["target", "add", "again/Target", "--config", founding.case.target_config]
+    assert roost(*add, check=True).stdout.startswith("added again/Target")
+    assert roost(*add, check=True).stdout.startswith("unchanged, registered already: again/Target")
+    digests = ["--digests", founding.case.digests, "--tokenizer", founding.case.tokenizer]
+    assert roost(*add, *digests, check=True).stdout.startswith("digest, tokenizer, chat template added to again/Target")
+    assert roost(*add, *digests, check=True).stdout.startswith("unchanged")
+
+
+def test_a_target_that_looks_like_none_is_added_with_a_warning(roost, founding, tmp_path):
+    (tmp_path / "empty.json").write_text("{}")
+    empty = roost("target", "add", "odd/Empty", "--config", tmp_path / "empty.json", "--revision", "main", check=True)
+    assert "does not say its class, layer count, hidden size" in empty.stderr
+    assert "'main' is no whole commit" in empty.stderr
+    drafter = roost("target", "add", "odd/Drafter", "--config", founding.case.drafter / "config.json", check=True)
+    assert "looks like the class of a drafter" in drafter.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["target", "add", "x", "--config", "nothere"], 3),
+        (["target", "add", "x", "nothere"], 3),
+        (["target", "add", "x", "--config", "{target_config}", "--digests", "nothere"], 3),
+        (["target", "add", "x", "--config", "{target_config}", "--tokenizer", "nothere"], 3),
+        (["register", "nothere", "--name", "x", "--provenance", "{provenance}"], 3),
+        (["register", "{drafter}", "--name", "x", "--provenance", "nothere"], 3),
+        (["check", NAME, "--engine", "sglang==0.5.23", "--draft-config", "nothere"], 3),
+        (["provenance", "amend", f"{NAME}@1", "--reason", "r", "--provenance", "nothere"], 3),
+        (["verify", "nothere"], 3),
+        (["preflight", "nothere", "--engine", "sglang==0.5.23"], 3),
+        (["target", "add", "x", "--config", "{dump_patch}"], 1),
+        (["target", "add", "x", "--config", "{target_config}", "--digests", "{dump_patch}"], 1),
+        (["register", "{drafter}", "--name", "x", "--provenance", "{target_config}"], 1),
+        (["check", NAME, "--engine", "sglang==0.5.23", "--draft-config", "{dump_patch}"], 1),
+        (["check", NAME, "--engine", "sglang==0.5.23", "--target", "nobody"], 1),
+        (["emit", NAME, "--engine", "sglang==0.5.23", "--target", "nobody", "--out", "out"], 1),
+        (["check", NAME, "--engine", "sglang==0.5.23", "--launch", "it's"], 2),
+        (["check", f"{NAME}@x", "--engine", "sglang==0.5.23"], 2),
+        (["register", "{drafter}", "--name", "bad name", "--provenance", "{provenance}"], 2),
+    ],
+)
+def test_the_exit_code_tells_unreadable_from_refused_from_misused(roost, registered, target, tmp_path, arguments, code):
+    places = {name: getattr(target.case, name) for name in ("target_config", "provenance", "drafter", "dump_patch")}
+    done = roost(*(str(argument).format(**places) for argument in arguments), cwd=tmp_path)
+    assert done.returncode == code, done.stderr
+    assert len(done.stderr.splitlines()) <= 9
+
+
+def test_a_file_that_is_another_kind_of_document_is_said_to_be_that_and_nothing_else(roost, target):
+    done = register(roost, target.case.drafter, target.case.drafter / "config.json", name="x")
+    assert done.stderr.splitlines() == [
+        f"error: {target.case.drafter / 'config.json'} is not a provenance document",
+        '  /schema: is missing; expected "roost.provenance/1"',
+    ]
+
+
+def test_an_answer_that_cannot_stand_is_asked_for_again_and_no_answer_is_lost(environment, target, tmp_path):
+    out = tmp_path / "provenance.json"
+    (tmp_path / "dump.patch").write_text("patch")
+    said = [
+        "", "bad name!", "org/Model", "", "sha256:zz", "", "dump", "1.0", "nothere.patch", "dump.patch", "sideways",
+        "before_layer", "", "3,x", "3,31,-1", "3,31,59", "last", "61", "some", "final", "standardize_data_v1",
+    ]  # fmt: skip
+    text = answered(
+        ["provenance", "init", str(target.case.drafter), "--out", str(out)], [*said, *[""] * 16], environment
+    )
+    assert "--" not in text.partition("next:")[0]
+    assert text.count("How it counts layers") == 2
+    assert "fc takes 3 taps" in text
+    assert "['" not in text
+    record = json.loads(out.read_text())
+    assert record["target"] == {"name": "org/Model"}
+    assert record["capture"] == {
+        "tool": "dump", "version": "1.0", "source": "dump.patch", "counting": "before_layer", "layers": [3, 31, 59],
+        "verifier_state": {"layer": 61, "norm": "final"},
+    }  # fmt: skip
+
+
+def answered(arguments: list[str], answers: list[str], environment: dict[str, str]) -> str:
+    """Run a command on a terminal, type the answers, and return all that the terminal showed."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(sys.executable, [sys.executable, "-P", "-m", "roost", *arguments], environment)  # noqa: S606 - our own command
+    os.write(terminal, "".join(f"{answer}\n" for answer in answers).encode())
+    shown = b""
+    # A terminal whose other side is closed is an error of the system.
+    with contextlib.suppress(OSError):
+        while chunk := os.read(terminal, 4096):
+            shown += chunk
+    os.close(terminal)
+    assert os.waitpid(pid, 0)[1] == 0, shown.decode()
+    return shown.decode()
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (["--counting", "sideways"], 2, "--counting: "),
+        (["--target-digest", "sha256:zz"], 2, "--target-digest: "),
+        (["--layers", "before"], 2, "--layers 'before': expected whole numbers"),
+        (["--source", "nothere.patch"], 1, "no such file beside it"),
+        (["--verifier-layer", "separate", "--verifier-norm", "final"], 2, "--verifier-norm"),
+    ],
+)
+def test_an_option_that_cannot_stand_is_named_before_anything_is_asked(
+    bare_roost, target, tmp_path, options, code, words
+):
+    done = bare_roost("provenance", "init", target.case.drafter, "--out", tmp_path / "p.json", "--yes", *options)
+    assert done.returncode == code
+    assert words in done.stderr
+    assert not (tmp_path / "p.json").exists()

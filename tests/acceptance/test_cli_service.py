@@ -255,6 +255,7 @@ def test_db_says_where_a_database_stands_and_brings_it_to_head(bare_roost, tmp_p
     before = bare_roost("db", "status", "--data", data, "--format", "json")
     assert before.returncode == 1
     assert json.loads(before.stdout)["at_head"] is False
+    assert not data.exists()  # a question changes nothing
     migrated = bare_roost("db", "migrate", "--data", data, "--format", "json", check=True)
     assert json.loads(migrated.stdout)["at_head"] is True
     assert bare_roost("db", "status", "--data", data).returncode == 0
@@ -296,3 +297,11 @@ def test_serve_names_the_variable_that_is_missing(bare_roost):
     done = bare_roost("serve")
     assert done.returncode == 3
     assert "ROOST_DATABASE_URL" in done.stderr
+
+
+def test_serve_without_postgres_says_so_once_and_sends_nobody_to_the_migrations(bare_roost, tmp_path):
+    address = f"postgresql://roost_service@127.0.0.1:{free_port()}/roost"
+    done = bare_roost("serve", "--port", "0", env={"ROOST_DATABASE_URL": address, "ROOST_DATA": str(tmp_path)})
+    assert done.returncode == 3
+    assert "Postgres does not answer" in done.stderr
+    assert "migrate" not in done.stderr

@@ -39,6 +39,11 @@ VERDICT = {
     "not_judged": [], "look_next": [], "retrain_cost": None, "profile": None, "rules": "1",
 }  # fmt: skip
 
+MATRIX = {"checkpoint": "x@1", "target": "t", "trained_taps": [], "proposed": False, "rows": []}
+
+DIFF_PATH = "/v1/engine-diff?from=sglang%3D%3D0.5.13&to=sglang%3D%3D0.5.14"
+DIFF = {"from": {"build": "sglang==0.5.13"}, "to": {"build": "sglang==0.5.14"}, "changes": [], "checkpoints": None}
+
 CHECKPOINT = {
     "ref": "x@1", "target": "t", "weights_digest": "blake3:0", "tensors": 1, "provenance_revision": 1, "layers": 4,
     "trained_taps": [{"depth": 1, "stream": "residual", "norm": "none"}], "files": [], "provenance": {},
@@ -50,7 +55,13 @@ class Stub(http.server.BaseHTTPRequestHandler):
 
     def answer(self) -> None:
         self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        known = {"/v1/check": VERDICT, "/v1/checkpoints/x": CHECKPOINT, "/v1/drafters": {"items": [], "next": None}}
+        known = {
+            "/v1/check": VERDICT,
+            "/v1/matrix": MATRIX,
+            DIFF_PATH: DIFF,
+            "/v1/checkpoints/x": CHECKPOINT,
+            "/v1/drafters": {"items": [], "next": None},
+        }
         body = json.dumps(known.get(self.path, {"title": "no", "detail": "no such record", "status": 404})).encode()
         self.send_response(200 if self.path in known else 404)
         self.send_header("Content-Length", str(len(body)))
@@ -100,6 +111,8 @@ def imported(arguments: list[str], *, stub: str) -> tuple[int, set[str]]:
         (["check", "--help"], 0),
         (["check", "x", "--engine", "sglang==0.5.23"], 0),
         (["list"], 0),
+        (["matrix", "x", "--engine", "sglang"], 0),
+        (["engines", "diff", "sglang==0.5.13", "sglang==0.5.14"], 0),
         (["show", "x"], 0),
         (["show", "nobody"], 3),
     ],

@@ -10,7 +10,14 @@ from registry.documents import provenance as provenance_documents
 from registry.documents import target as target_documents
 from registry.domain.digests import Digest
 from registry.domain.tensors import Inventory, StoredFile, Tensor, VocabMap
-from registry.services.records import EmissionRecord, EmittedFile, NewCheckpoint, TargetRecord, VerdictRecord
+from registry.services.records import (
+    EmissionRecord,
+    EmittedFile,
+    NewCheckpoint,
+    NewProfile,
+    TargetRecord,
+    VerdictRecord,
+)
 
 Json = dict[str, object]
 
@@ -107,4 +114,21 @@ def emission_record(ref: str, *, number: int = 1) -> EmissionRecord:
         files=files,
         document={"schema": "roost.emission/1", "id": lock},
         created_at=WHEN,
+    )
+
+
+def new_profile(
+    version: str = "0.5.9+mine", *, layers: int = 61, origin: str = "added", after: int = 0, actor: str = "ada"
+) -> NewProfile:
+    """Profiles are told apart by `version`, their facts by `layers`."""
+    document = sample_documents.engine_profile_document()
+    probe = {"ids": [1], "layers": layers, "depths": [2]}
+    targets = {"Made": {"dialect": "plus_one", "default": "early_middle_late", "probes": [probe]}}
+    return NewProfile(
+        document={**document, "version": version, "targets": targets},
+        origin=origin,  # type: ignore[arg-type]  # one of the two
+        source_digest=sha256(version) if origin == "node" else None,
+        after=after,
+        actor=actor,
+        reason="read again",
     )

@@ -5,11 +5,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TypeVar
 
+from registry.documents.engine_profile import digest_of
 from registry.domain.case import Twin
 from registry.domain.differences import FactsDiffer, differences
 from registry.domain.digests import Digest
 from registry.domain.errors import Conflict, NotFound, Refused
 from registry.domain.provenance import Provenance
+from registry.services.profile_order import in_force, same_facts
 from registry.services.records import (
     CheckpointRecord,
     CheckpointSummary,
@@ -17,7 +19,10 @@ from registry.services.records import (
     EmissionRecord,
     Event,
     NewCheckpoint,
+    NewProfile,
     Page,
+    ProfileMark,
+    ProfileRevision,
     ProvenanceRevision,
     TargetRecord,
     VerdictRecord,
@@ -39,6 +44,7 @@ class FakeRecords:
         self._events: dict[str, list[Event]] = {}
         self._verdicts: dict[Digest, VerdictRecord] = {}
         self._emissions: dict[Digest, EmissionRecord] = {}
+        self._profiles: list[ProfileRevision] = []
 
     async def ready(self) -> str | None:
         return self.wrong
@@ -122,10 +128,7 @@ class FakeRecords:
 
     async def twins(self, weights_digest: Digest, *, name: str, document: Mapping[str, object]) -> tuple[Twin, ...]:
         return tuple(
-            Twin(
-                ref=record.ref,
-                facts_differ=tuple(d.pointer for d in differences(record.provenance.document, document)),
-            )
+            Twin.compared(record.ref, document, record.provenance.document, provenance=record.provenance.provenance)
             for record in self._all()
             if record.weights_digest == weights_digest and record.name != name
         )
@@ -196,6 +199,43 @@ class FakeRecords:
 
     async def emission(self, digest: Digest) -> EmissionRecord | None:
         return self._emissions.get(digest)
+
+    async def add_profile(self, new: NewProfile) -> tuple[ProfileRevision, bool]:
+        engine, version = str(new.document["engine"]), str(new.document["version"])
+        known = await self.profile_revisions(engine, version)
+        same = same_facts(known, new)
+        if same is not None:
+            return same, False
+        number = max([new.after, *(one.revision for one in known)]) + 1
+        document = {**new.document, "revision": number}
+        revision = ProfileRevision(
+            number=len(self._profiles) + 1,
+            engine=engine,
+            version=version,
+            revision=number,
+            origin=new.origin,
+            source_digest=new.source_digest,
+            digest=Digest(digest_of(document)),
+            document=document,
+            actor=new.actor,
+            reason=new.reason,
+            created_at=NOW,
+        )
+        self._profiles.append(revision)
+        return revision, True
+
+    async def profile_revisions(self, engine: str, version: str) -> tuple[ProfileRevision, ...]:
+        return tuple(one for one in self._profiles if (one.engine, one.version) == (engine, version))
+
+    async def profiles_newest(self, *, after: int = 0) -> tuple[ProfileRevision, ...]:
+        late = [one for one in self._profiles if one.number > after]
+        builds = sorted({(one.engine, one.version) for one in late})
+        found = (in_force([one for one in late if (one.engine, one.version) == build]) for build in builds)
+        return tuple(one for one in found if one is not None)
+
+    async def profile_mark(self) -> ProfileMark | None:
+        newest = self._profiles[-1] if self._profiles else None
+        return ProfileMark(number=newest.number, digest=newest.digest) if newest else None
 
     def _all(self) -> list[CheckpointRecord]:
         return [record for _, versions in sorted(self._checkpoints.items()) for record in versions]

@@ -107,7 +107,7 @@ def verdict_document() -> Json:
 
 
 def lock_document() -> Json:
-    proposed = proposal_document()
+    proposed = proposal_document() | {"launch": "--speculative-algorithm EAGLE3 --disable-cuda-graph"}
     return {
         "schema": "roost.lock/1",
         "checkpoint": REF,
@@ -201,6 +201,130 @@ def emission_request_document() -> Json:
     return {"schema": "roost.emission-request/1", "checkpoint": REF, "engine": "vllm==0.33.0", "runner": "v2"}
 
 
+def engine_profile_document() -> Json:
+    """A small fork with a probe table that its facts give."""
+    return {
+        "schema": "roost.engine-profile/1",
+        "engine": "sglang",
+        "version": "0.5.9+mine",
+        "revision": 1,
+        "upstream": "0.5.9",
+        "targets": {
+            "KimiK25ForConditionalGeneration": {
+                "dialect": "plus_one",
+                "default": "early_middle_late",
+                "depth_zero": "raises",
+                "probes": [
+                    {"ids": None, "layers": 61, "depths": [2, 30, 58]},
+                    {"ids": [2, 30, 58], "layers": 61, "depths": [3, 31, 59]},
+                    {"ids": [-1, 2, 30], "layers": 61, "asked": [0, 3, 31], "pass_raises": "residual is None"},
+                ],
+            }
+        },
+        "runners": [{"keys": [{"pointer": "/eagle_config/eagle_aux_hidden_state_layer_ids"}]}],
+        "graphs": {"ids_hold": True},
+        "drafts": [{"architectures": ["LlamaForCausalLMEagle3"], "parameters": ["fc.weight"]}],
+        "launch": {"algorithm": "EAGLE3"},
+    }
+
+
+def engine_profile_addition_document() -> Json:
+    return {
+        "schema": "roost.engine-profile-addition/1",
+        "profile": engine_profile_document(),
+        "origin": "added",
+        "source_digest": SHA,
+        "reason": "read in the source again",
+    }
+
+
+def matrix_request_document() -> Json:
+    return {
+        "schema": "roost.matrix-request/1",
+        "checkpoint": REF,
+        "engine": "sglang",
+        "target": "moonshotai/Kimi-K2.5",
+        "draft_config": {"eagle_config": {"eagle_aux_hidden_state_layer_ids": [3, 31, 59]}},
+        "launch": "--disable-cuda-graph",
+    }
+
+
+def matrix_row(**changes: object) -> Json:
+    row: Json = {
+        "engine": "sglang",
+        "first": "0.5.13",
+        "last": "0.5.23",
+        "builds": 3,
+        "upstream": None,
+        "same_as": None,
+        "decision": "block",
+        "remedy": "config",
+        "takes": "ids",
+        "ids": [3, 31, 59],
+        "pointer": "/eagle_config/eagle_aux_hidden_state_layer_ids",
+        "settings": [],
+        "options": [],
+        "runner": None,
+        "obstacle": "",
+    }
+    return {**row, **changes}
+
+
+def matrix_document() -> Json:
+    lacking = {"takes": "engine", "remedy": "engine", "ids": None, "pointer": None, "obstacle": "it lacks two methods"}
+    settings = [{"key": "architectures", "value": ["LlamaForCausalLMEagle3"]}]
+    fork = {"first": "0.5.9+ours", "last": "0.5.9+ours", "builds": 1, "upstream": "0.5.9", "same_as": "0.5.10"}
+    return {
+        "schema": "roost.matrix/1",
+        "checkpoint": REF,
+        "target": "moonshotai/Kimi-K2.5",
+        "trained_taps": copy.deepcopy(TAPS),
+        "proposed": False,
+        "rows": [
+            matrix_row(first="0.5.9", last="0.5.9", builds=1, **lacking),
+            matrix_row(),
+            matrix_row(takes="config", settings=settings, options=["--disable-cuda-graph"], **fork),
+        ],
+        "profiles": SHA,
+        "rules": "1",
+    }
+
+
+def change_document() -> Json:
+    return {
+        "place": "/targets",
+        "what": "dialect",
+        "before": "plus_one",
+        "after": "first_is_one",
+        "sentence": "two classes count otherwise",
+        "classes": ["DeepseekV3ForCausalLM", "KimiK25ForConditionalGeneration"],
+    }
+
+
+def effect_document(**changes: object) -> Json:
+    effect: Json = {
+        "checkpoint": REF,
+        "target": "moonshotai/Kimi-K2.5",
+        "effect": "ids",
+        "facts_equal": False,
+        "ids": [3, 31, 59],
+        "pointer": "/eagle_config/eagle_aux_hidden_state_layer_ids",
+        "options": ["--disable-cuda-graph"],
+        "sentence": "sglang==0.5.13 needs other ids",
+    }
+    return {**effect, **changes}
+
+
+def engine_diff_document() -> Json:
+    return {
+        "schema": "roost.engine-diff/1",
+        "from": {"build": "sglang==0.5.12.post1", "profile": "sglang==0.5.12.post1 rev 1 sha256:bbbbbbbbbbbb"},
+        "to": {"build": "sglang==0.5.13", "profile": "sglang==0.5.13 rev 1 sha256:cccccccccccc"},
+        "changes": [change_document(), {**change_document(), "before": None, "after": {"listed": True}}],
+        "checkpoints": {"items": [effect_document(), effect_document(effect="stay", ids=None)], "next": "cursor"},
+    }
+
+
 SAMPLES = {
     "provenance": provenance_document,
     "target": target_document,
@@ -212,5 +336,9 @@ SAMPLES = {
     "registration": registration_document,
     "amendment": amendment_document,
     "emission-request": emission_request_document,
+    "engine-profile-addition": engine_profile_addition_document,
+    "matrix-request": matrix_request_document,
+    "matrix": matrix_document,
+    "engine-diff": engine_diff_document,
 }
 """Kind -> a function that makes a fresh valid document."""

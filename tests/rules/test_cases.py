@@ -254,7 +254,7 @@ def test_b14_a_layer_that_takes_the_plain_hidden_size_is_no_eagle3_layer():
 def test_b15_declared_layers_are_reported_and_mended_by_config():
     findings = judged(specimen(config=config(num_hidden_layers=40)))
     finding = the(findings, "WGT106")
-    assert finding.message == "num_hidden_layers is 40, but 1 layer is stored"
+    assert finding.message == "num_hidden_layers is 40, but 1 layer is stored: set it to 1"
     assert (decide(findings), overall_remedy(findings)) == ("block", Remedy.CONFIG)
 
 
@@ -422,6 +422,19 @@ def test_auto_map_is_refused_unless_it_leads_nowhere(reference, python_files, de
     assert decide(judged(case, "registration")) == decision
 
 
+@pytest.mark.parametrize(
+    "nested",
+    [
+        {"text_config": {"auto_map": {"AutoModel": "someone/theirs--modeling.Draft"}}},
+        {"experts": [{"auto_map": {"AutoModel": ["modeling.Draft", "someone/theirs--modeling.Draft"]}}]},
+    ],
+)
+def test_auto_map_is_found_at_any_depth(nested):
+    findings = judged(registering(config=config(**nested)), "registration")
+    assert decide(findings) == "block"
+    assert overall_remedy(findings) is Remedy.REJECT
+
+
 # The founding case, and what no public report shows.
 
 
@@ -486,6 +499,13 @@ def test_taps_in_another_order_are_had_by_converting():
     assert overall_remedy(findings) is Remedy.CONVERT
 
 
+@pytest.mark.parametrize("missing", [(), ("lm_head.weight",)])
+def test_a_null_draft_vocabulary_with_a_reduced_map_is_an_error(missing):
+    # Null installs the target's head over the whole vocabulary: its ids reach beyond the map.
+    case = specimen(inventory=inventory(without=missing), config=config() | {"draft_vocab_size": None})
+    assert "VOC107" in codes(judged(case))
+
+
 def test_another_stream_is_no_matter_of_config():
     branch = at_depths((3, 31, 59), stream="branch")
     read = reading(taps=replace(phases(()), prefill=branch, decode=branch), expressible=False)
@@ -499,7 +519,9 @@ def test_a_head_of_no_taps_is_legal_with_an_fc_over_one_state():
         trained=trained(),
         provenance=capture(recipe="standardize_data_v0", verifier_state="separate"),
         inventory=inventory(adding={"fc.weight": (HIDDEN, HIDDEN)}),
-        reading=reading(found=(), requested=(), taps=phases(()), captures=False),
+        reading=reading(
+            found=(), requested=(), taps=phases(()), captures=False, off_because="the config switches capturing off"
+        ),
     )
     assert judged(case) == ()
 
@@ -580,7 +602,7 @@ def test_facts_that_differ_between_drafters_of_the_same_weights_warn():
 
 
 def test_capturing_that_the_config_switches_off_is_named():
-    read = reading(captures=False, taps=phases(()), requested=())
+    read = reading(captures=False, off_because="the config switches capturing off", taps=phases(()), requested=())
     findings = judged(specimen(reading=read))
     assert "the config switches capturing off" in the(findings, "TAP101").message
     assert overall_remedy(findings) is Remedy.CONFIG

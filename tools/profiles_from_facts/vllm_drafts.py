@@ -17,6 +17,9 @@ from tools.profiles_from_facts.parameters import (
 
 _FILES: Final = "vllm/model_executor/models/"
 
+_USE_AUX: Final = "use_aux_hidden_state"
+"""False in `eagle_config`: the Llama class makes no `fc` and skips its tensors (from 0.14.1)."""
+
 _LLAMA_0_11: Final = DraftFacts(
     # A name that neither starts nor ends with Eagle3 gets that prefix (transformers_utils/configs/eagle.py), so the
     # plain one loads too.
@@ -40,7 +43,7 @@ _LLAMA_0_18: Final = replace(
     _LLAMA_0_11,
     architectures=(*_LLAMA_0_11.architectures, "Eagle3Qwen3vlForCausalLM"),
     optional=(*_LLAMA_0_11.optional, *QKV_BIASES, *INPUT_NORM),
-    flags={**_LLAMA_0_11.flags, "norm_before_fc": "honored"},
+    flags={**_LLAMA_0_11.flags, "norm_before_fc": "honored", _USE_AUX: "honored"},
 )
 
 _HONORED: Final = {"norm_before_residual", "norm_before_fc", "fc_norm", "norm_output"}
@@ -53,7 +56,7 @@ _LLAMA_0_28: Final = replace(
         "PeagleLlamaForCausalLM",
     ),
     optional=(*_LLAMA_0_18.optional, *FC_NORMS),
-    flags=dict.fromkeys(sorted(_HONORED), "honored"),
+    flags=dict.fromkeys(sorted({*_HONORED, _USE_AUX}), "honored"),
     tap_count=_TAP_COUNT,
 )  # fmt: skip
 
@@ -61,6 +64,8 @@ _QWEN3: Final = replace(
     _LLAMA_0_28,
     architectures=("Eagle3Qwen3ForCausalLM", "Qwen3ForCausalLM", "PeagleQwen3ForCausalLM"),
     parameters=QWEN3,
+    # Whether this class skips fc for a head of no taps was not read.
+    flags=dict.fromkeys(sorted(_HONORED), "honored"),
     tap_count=("num_aux_hidden_states", "top_level", "nested"),
     at=f"{_FILES}qwen3_eagle3.py",
 )

@@ -7,16 +7,20 @@ import click
 _SHELLS: Final = ("bash", "zsh", "fish")
 
 
-@click.command(name="completion")
+_HELP: Final = """Print a completion script for your shell.
+
+\b
+bash   eval "$(roost completion bash)"   in ~/.bashrc
+zsh    eval "$(roost completion zsh)"    in ~/.zshrc
+fish   roost completion fish > ~/.config/fish/completions/roost.fish
+"""
+"""Click keeps the lines after a backspace as they are."""
+
+
+@click.command(name="completion", help=_HELP)
 @click.argument("shell", type=click.Choice(_SHELLS))
 def command(shell: str) -> None:
-    r"""Print a completion script for your shell.
-
-    \b
-    bash   eval "$(roost completion bash)"   in ~/.bashrc
-    zsh    eval "$(roost completion zsh)"    in ~/.zshrc
-    fish   roost completion fish > ~/.config/fish/completions/roost.fish
-    """
+    """Print the script."""
     from click.shell_completion import get_completion_class  # noqa: PLC0415 - only this command needs it
 
     from roost.main import cli  # noqa: PLC0415 - main imports commands by name, so this goes the other way round

@@ -50,17 +50,30 @@ def migrate(data: Path | None, *, screen: Screen) -> None:
 @_takes_data
 @takes_format
 def status(data: Path | None, *, screen: Screen) -> int:
-    """Show where the database stands; exit 1 if it is not at head."""
-    with _database(data) as url:
-        found = server_module("registry.store.migrate").status(url)
+    """Show where the database stands.
+
+    Exit 1 if it is not at head. Nothing is made: where there is no database yet, that is the answer.
+    """
+    found = _status(data)
     pairs = [
         ("current", found.current or "empty"),
         ("head", found.head),
         ("pending", ", ".join(found.pending) or "nothing"),
     ]
-    hint = "" if found.at_head else "\n`roost db migrate` brings it to head."
+    hint = "" if found.at_head else "\n`roost db migrate` brings it to head; `roost up` does so by itself."
     screen.result(_document(found), facts(pairs, indent="") + hint)
     return PASSED if found.at_head else REFUSED
+
+
+def _status(data: Path | None) -> Any:
+    migrations = server_module("registry.store.migrate")
+    if not (os.environ.get(_OWNER) and data is None):
+        folder = (data or data_folder.default_folder()).expanduser().absolute()
+        if server_module("registry.store.embedded").status(folder).state == "absent":
+            _require_owner(data)
+            return migrations.compare(None)
+    with _database(data) as url:
+        return migrations.status(url)
 
 
 def _document(found: Any) -> dict[str, object]:
@@ -74,11 +87,7 @@ def _database(data: Path | None) -> Iterator[str]:
     if url and data is None:
         yield url
         return
-    if data is None and os.environ.get("ROOST_DATABASE_URL"):
-        raise Failure(
-            f"{_OWNER} is not set: ROOST_DATABASE_URL is the service's role, which may not migrate",
-            hint=f"set {_OWNER} to the address with the role that owns the database.",
-        )
+    _require_owner(data)
     folder = data_folder.prepared(data)
     embedded = server_module("registry.store.embedded")
     server = embedded.start(folder)
@@ -87,3 +96,12 @@ def _database(data: Path | None) -> Iterator[str]:
     finally:
         if server.started_by_us:
             embedded.stop(folder)
+
+
+def _require_owner(data: Path | None) -> None:
+    """Refuse to take the embedded database for one that only the service's role was named of."""
+    if data is None and os.environ.get("ROOST_DATABASE_URL"):
+        raise Failure(
+            f"{_OWNER} is not set: ROOST_DATABASE_URL is the service's role, which may not migrate",
+            hint=f"set {_OWNER} to the address with the role that owns the database.",
+        )

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from roost import emitted
+from roost import emitted, option_values
 from roost.client import Client
 from roost.engine_option import takes_engine
 from roost.failures import Refused
@@ -21,7 +21,7 @@ from roost.tables import facts
 
 
 @click.command(name="emit")
-@click.argument("checkpoint", metavar="NAME[@N]")
+@click.argument("checkpoint", metavar="NAME[@N]", callback=option_values.checkpoint)
 @takes_engine("The engine build, such as vllm==0.33.0.")
 @click.option(
     "--out",
@@ -30,7 +30,12 @@ from roost.tables import facts
     metavar="DIR",
     help="Absent, empty, or holding this emission.",
 )
-@click.option("--target", metavar="NAME", help="The target it is to run on; default: the one it was trained for.")
+@click.option(
+    "--target",
+    metavar="NAME",
+    callback=option_values.name,
+    help="The target it is to run on; default: the one it was trained for.",
+)
 @click.option("--runner", type=click.Choice(["v1", "v2"]), help="The model runner; default: the build's own.")
 @takes_format
 def command(checkpoint: str, engine: str, out: Path, target: str | None, runner: str | None, *, screen: Screen) -> None:
@@ -49,7 +54,7 @@ def command(checkpoint: str, engine: str, out: Path, target: str | None, runner:
         engine=emission["engine"].partition("==")[0],
         target=emission["target"],
         options=emission["options"],
-        directory=str(directory),
+        environment=emission.get("environment") or {},
     )
     document = {**emission, "directory": str(directory), "launch_line": line}
     screen.result(document, render(document, costs=costs, paint=screen.paint, width=screen.width))
@@ -91,5 +96,6 @@ def render(document: Mapping[str, Any], *, costs: list[dict[str, str]], paint: P
     longest = max(len(file["name"]) for file in document["files"])
     parts.append("\n".join(f"  {file['name']:<{longest}}  {size(file['size'])}" for file in document["files"]))
     parts += [f"{paint('note', 'yellow', 'bold')}: {cost['option']} is needed: {cost['cost']}" for cost in costs]
-    parts.append(f"{paint('start it with', 'bold')}\n  {document['launch_line']}")
+    here = "start it from inside that directory, wherever it lies by then"
+    parts.append(f"{paint(here, 'bold')}\n  {document['launch_line']}")
     return "\n\n".join(parts)

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from roost import option_values
 from roost.client import Client
 from roost.failures import COULD_NOT_RUN, Failure
 from roost.screen import Screen, takes_format
@@ -12,7 +13,7 @@ from roost.tables import table
 
 
 @click.command(name="list")
-@click.argument("name", required=False)
+@click.argument("name", required=False, callback=option_values.name)
 @takes_format
 def command(name: str | None, *, screen: Screen) -> None:
     """List drafters, or with NAME the versions of one."""

@@ -9,36 +9,41 @@ import click
 from roost.commands import verify
 from roost.commands.check import exit_code
 from roost.engine_option import takes_engine
-from roost.failures import REFUSED, Misused
+from roost.failures import REFUSED
 from roost.inputs import fault_lines
+from roost.option_values import build_of, require_launch
 from roost.render_verdict import render
 from roost.screen import Screen, takes_format
 
 if TYPE_CHECKING:
+    from registry.domain.proposal import RunnerName
     from registry.services.preflight import PreflightResult
 
 
 @click.command(name="preflight")
 @click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
 @takes_engine("The engine build that is about to be launched.")
-@click.option("--launch", metavar="'ARGS'", help="Its launch options; default: those of the lock.")
+@click.option("--launch", metavar="'ARGS'", help="Its launch options or command line; default: what the lock holds.")
+@click.option(
+    "--runner", type=click.Choice(["v1", "v2"]), help="The model runner, where the launch line does not tell."
+)
 @click.option("--strict", is_flag=True, help="Exit 1 on warnings too.")
 @takes_format
-def command(directory: Path, engine: str, launch: str | None, *, strict: bool, screen: Screen) -> int:
+def command(
+    directory: Path, engine: str, launch: str | None, runner: "RunnerName | None", *, strict: bool, screen: Screen
+) -> int:
     """Verify an emitted directory and judge it again, with no network.
 
-    Exit 1 when a file is not as the lock says, or when the verdict blocks.
+    Without --launch, options, variables and runner of the lock are judged; with it, what the line says. Exit 1 when a
+    file is not as the lock says, or when the verdict blocks.
     """
-    from registry.domain.proposal import parse_build  # noqa: PLC0415 - not for --help
-    from registry.services.preflight import preflight  # noqa: PLC0415 - as above
+    from registry.services.preflight import preflight  # noqa: PLC0415 - not for --help
     from registry.services.profiles import ShippedProfiles  # noqa: PLC0415 - as above
 
-    try:
-        build = parse_build(engine)
-    except ValueError as error:
-        raise Misused(str(error)) from None
+    build = build_of(engine)
+    require_launch(launch, engine)
     with verify.lock_faults_worded(directory):
-        result = preflight(directory, build, launch, profiles=ShippedProfiles())
+        result = preflight(directory, build, launch, profiles=ShippedProfiles(), runner=runner)
     screen.result(_document(result), _told(result, directory, screen))
     return REFUSED if result.verdict is None else exit_code(result.verdict.decision, strict=strict)
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from roost import provenance_file
+from roost import option_values, provenance_file
 from roost.client import Client, in_path
-from roost.failures import Failure, Refused
-from roost.inputs import fault_lines
+from roost.failures import Refused
+from roost.inputs import fault_lines, unreadable
 from roost.problems import ProblemFailure, finding_lines
 from roost.progress import Bar, size
 from roost.provenance_file import ProvenanceFile
@@ -30,7 +30,7 @@ _PATIENCE = 3600.0
 
 @click.command(name="register")
 @click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--name", required=True, help="The drafter's name; it may hold slashes.")
+@click.option("--name", required=True, callback=option_values.name, help="The drafter's name; it may hold slashes.")
 @click.option(
     "--provenance",
     "provenance_path",
@@ -104,7 +104,7 @@ def _inspected(directory: Path, provenance: ProvenanceFile, screen: Screen, *, h
         with Bar("reading", screen=screen) as bar:
             found = inspect(directory, progress=bar.at, hash_contents=hash_contents)
     except OSError as error:
-        raise Failure(f"{directory}: {(error.strerror or str(error)).lower()}") from None
+        raise unreadable(directory, error) from None
     if found.inventory is None:
         raise _refused(directory, provenance, found.faults)
     return found.inventory

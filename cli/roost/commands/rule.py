@@ -28,9 +28,13 @@ def command(code: str | None, *, screen: Screen) -> None:
 def _list(rules: "Catalogue", screen: Screen) -> None:
     from registry.rules.manual import record  # noqa: PLC0415 - as above
 
-    rows = [[rule.code, str(rule.severity), rule.name] for rule in rules.rules]
-    text = table(["CODE", "SEVERITY", "FAULT"], rows, paint=screen.paint)
-    screen.result({"version": rules.version, "items": [record(rule) for rule in rules.rules]}, text)
+    items = [record(rule) for rule in rules.rules]
+    rows = [
+        [rule.code, str(rule.severity), rule.name, str(item["summary"])]
+        for rule, item in zip(rules.rules, items, strict=True)
+    ]
+    text = table(["CODE", "SEVERITY", "NAME", "SUMMARY"], rows, paint=screen.paint)
+    screen.result({"version": rules.version, "items": items}, text)
 
 
 def _show(rules: "Catalogue", code: str, screen: Screen) -> None:

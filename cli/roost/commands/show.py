@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from roost import ladder
+from roost import ladder, option_values
 from roost.client import Client, in_path
 from roost.failures import COULD_NOT_RUN
 from roost.progress import size
@@ -14,7 +14,7 @@ from roost.tables import facts, table
 
 
 @click.command(name="show")
-@click.argument("checkpoint", metavar="NAME[@N]")
+@click.argument("checkpoint", metavar="NAME[@N]", callback=option_values.checkpoint)
 @takes_format
 def command(checkpoint: str, *, screen: Screen) -> None:
     """Show one checkpoint: tap ladder, training, files.

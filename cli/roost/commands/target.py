@@ -1,20 +1,33 @@
 """`roost target`: the models whose tokens drafters are verified by."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
+from roost import option_values
 from roost.client import Client, in_path
-from roost.failures import COULD_NOT_RUN, Failure, Misused, Refused
-from roost.inputs import fault_lines, read_config
+from roost.failures import COULD_NOT_RUN, Misused, Refused
+from roost.inputs import fault_lines, read_config, unreadable
+from roost.problems import ProblemFailure
 from roost.progress import Bar
 from roost.screen import Screen, takes_format
 from roost.tables import facts, table
 
-_CREATED = 201
-_WIDEST = 40
+_CREATED: Final = 201
+_NOT_FOUND: Final = 404
+
+_DIGESTS: Final = {"digest": "digest", "tokenizer_digest": "tokenizer", "chat_template_digest": "chat template"}
+"""Facts that may come later, and what people call them."""
+
+_NEEDED: Final = {"target_class": "class", "layers": "layer count", "hidden_size": "hidden size"}
+"""Facts of a config without which hardly anything can be judged."""
+
+_DRAFT_CLASS: Final = re.compile(r"eagle|medusa|mtp|nextn|speculator|dflash", re.IGNORECASE)
+"""What the names of draft classes hold and those of targets do not."""
+_WIDEST: Final = 40
 """Characters of a cell; a commit fits."""
 
 
@@ -24,12 +37,14 @@ def command() -> None:
 
 
 @command.command(name="add")
-@click.argument("name")
+@click.argument("name", callback=option_values.name)
 @click.argument("directory", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
 @click.option(
     "--config", type=click.Path(path_type=Path), metavar="FILE", help="The target's config.json; enough alone."
 )
-@click.option("--revision", metavar="COMMIT", help="The commit on the model hub.")
+@click.option(
+    "--revision", metavar="COMMIT", callback=option_values.revision, help="The commit on the model hub, all 40 digits."
+)
 @click.option(
     "--digests",
     type=click.Path(path_type=Path),
@@ -48,7 +63,7 @@ def add(
     *,
     screen: Screen,
 ) -> None:
-    """Add a target from its config, or from the directory DIR with its files.
+    """Add a target from its config or directory.
 
     Adding the same target again changes nothing, and fills in digests that were missing.
     """
@@ -58,17 +73,51 @@ def add(
     if directory is not None:
         document |= _from_directory(directory, weights=digests is None, screen=screen)
     elif config is not None:
-        document["config"] = dict(read_config(config, failure=Refused))
+        document["config"] = dict(read_config(config))
     given = {
         "revision": revision,
         "digest": None if digests is None else _shard_list_digest(digests),
         **({} if tokenizer is None else _tokenizer_digests(tokenizer)),
     }
     document |= {key: value for key, value in given.items() if value is not None}
-    answer = Client.from_environment().post("/v1/targets", document)
+    client = Client.from_environment()
+    before = _registered(client, name, revision)
+    answer = client.post("/v1/targets", document)
     found = answer.json()
-    done = "added" if answer.status == _CREATED else "registered already:"
+    for doubt in doubts(found):
+        screen.warn(doubt)
+    done = "added" if answer.status == _CREATED else _filled_in(before, found)
     screen.result(answer.body, f"{done} {found['name']}\n{_facts(found)}")
+
+
+def _registered(client: Client, name: str, revision: str | None) -> Mapping[str, Any]:
+    """Return what is registered under this name and revision; empty where nothing is."""
+    try:
+        found: dict[str, Any] = client.get(f"/v1/targets/{in_path(name)}", revision=revision).json()
+    except ProblemFailure as failure:
+        if failure.problem.get("status") != _NOT_FOUND:
+            raise
+        return {}
+    return found if found.get("revision") == revision else {}
+
+
+def _filled_in(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """Say what an addition changed of a target that was there."""
+    added = [word for key, word in _DIGESTS.items() if after.get(key) and not before.get(key)]
+    return f"{', '.join(added)} added to" if added and before else "unchanged, registered already:"
+
+
+def doubts(target: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what makes one doubt that this is a target, or that it will be found again. Pure."""
+    name, class_ = target["name"], str(target.get("target_class") or "")
+    missing = [word for key, word in _NEEDED.items() if target.get(key) is None]
+    if missing:
+        yield f"the config of {name} does not say its {', '.join(missing)}: checks that need it will block as unknown"
+    if _DRAFT_CLASS.search(class_):
+        yield f"{class_} looks like the class of a drafter, not of a target; was the other config.json meant?"
+    revision = target.get("revision")
+    if revision is not None and not option_values.is_commit(revision):
+        yield f"revision {revision!r} is no whole commit: what it names can change, and registered facts do not"
 
 
 @command.command(name="list")
@@ -83,7 +132,7 @@ def list_targets(*, screen: Screen) -> None:
 
 
 @command.command(name="show")
-@click.argument("name")
+@click.argument("name", callback=option_values.name)
 @click.option("--revision", metavar="COMMIT", help="Default: the newest.")
 @takes_format
 def show(name: str, revision: str | None, *, screen: Screen) -> None:
@@ -101,7 +150,7 @@ def _from_directory(directory: Path, *, weights: bool, screen: Screen) -> dict[s
         with Bar("reading", screen=screen) as bar:
             found = inspect(directory, progress=bar.at, hash_contents=weights)
     except OSError as error:
-        raise Failure(f"{directory}: {(error.strerror or str(error)).lower()}") from None
+        raise unreadable(directory, error) from None
     if found.inventory is None:
         raise Refused(f"{directory} cannot be used", details=fault_lines(found.faults))
     inventory = found.inventory
@@ -123,7 +172,7 @@ def _shard_list_digest(path: Path) -> str:
     try:
         return digest_of_shards(read_shard_list(path))
     except OSError as error:
-        raise Failure(f"{path}: {(error.strerror or str(error)).lower()}") from None
+        raise unreadable(path, error) from None
     except ShardListError as error:
         raise Refused(f"{path} is no list of digests", details=error.faults) from None
 
@@ -134,7 +183,7 @@ def _tokenizer_digests(directory: Path) -> dict[str, object]:
     try:
         found = inspect_tokenizer(directory)
     except OSError as error:
-        raise Failure(f"{directory}: {(error.strerror or str(error)).lower()}") from None
+        raise unreadable(directory, error) from None
     if found.faults:
         raise Refused(f"the tokenizer in {directory} cannot be used", details=fault_lines(found.faults))
     if found.tokenizer_digest is None and found.chat_template_digest is None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from roost.failures import PASSED, REFUSED, Failure, Refused
+from roost.inputs import document_fault_lines
 from roost.screen import Paint, Screen, takes_format
 
 if TYPE_CHECKING:
@@ -32,11 +33,11 @@ def command(directory: Path, *, screen: Screen) -> int:
 
 @contextmanager
 def lock_faults_worded(directory: Path) -> Iterator[None]:
-    """Turn a missing or damaged lock into a refusal, a missing directory into a failure.
+    """Put what is wrong with a directory's lock into words.
 
     Raises:
-        Failure: there is no such directory.
-        Refused: it has no lock, or what lies there is not one.
+        Failure: there is no such directory, or no lock in it that can be read.
+        Refused: what lies there is not a lock.
     """
     from registry.documents.faults import DocumentError  # noqa: PLC0415 - not for --help
     from registry.domain.errors import NotFound  # noqa: PLC0415 - as above
@@ -46,9 +47,9 @@ def lock_faults_worded(directory: Path) -> Iterator[None]:
     try:
         yield
     except NotFound as error:
-        raise Refused(error.detail.rstrip("."), hint=error.hint) from None
+        raise Failure(error.detail.rstrip("."), hint=error.hint) from None
     except DocumentError as error:
-        details = [f"{fault.pointer or 'the document'}: {fault.message}" for fault in error.faults]
+        details = document_fault_lines(error.faults)
         raise Refused(f"the lock in {directory} is not as it was emitted", details=details) from None
 
 
@@ -73,10 +74,12 @@ def render(found: "Verification", directory: Path, *, paint: Paint) -> str:
     lock = found.lock
     subject = f"{directory} ({lock.checkpoint} for {lock.build})"
     if found.intact:
-        return f"{paint('intact', 'green', 'bold')}: {subject}: {len(lock.files)} files as they were emitted"
+        return (
+            f"{paint('intact', 'green', 'bold')}: {subject}: {len(lock.files)} files and the lock, as they were emitted"
+        )
     count = len(found.problems)
-    return "\n".join([f"{paint('not intact', 'red', 'bold')}: {subject}: {count} of its files are not as emitted",
-                      *problem_lines(found.problems)])  # fmt: skip
+    head = f"{paint('not intact', 'red', 'bold')}: {subject}: {count} {'difference' if count == 1 else 'differences'}"
+    return "\n".join([head, *problem_lines(found.problems)])
 
 
 def problem_lines(problems: "Iterable[Problem]") -> list[str]:

@@ -10,8 +10,10 @@ from registry.api.routes import (
     checkpoints,
     drafters,
     emissions,
+    engine_diff,
     engines,
     health,
+    matrix,
     provenance,
     rules,
     targets,
@@ -28,6 +30,8 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     verdicts.router,
     emissions.router,
     engines.router,
+    engine_diff.router,
+    matrix.router,
     rules.router,
 )
 """Every router of the service."""

@@ -14,7 +14,9 @@ from registry.api.parts import parts_of
 from registry.documents import checkpoint as checkpoint_documents
 from registry.documents.requests import parse_registration
 from registry.domain.refs import parse_name
+from registry.services.cases import dump_profile
 from registry.services.documenting import checkpoint_document, summary_view
+from registry.services.profiles import Profiles
 from registry.services.records import CheckpointRecord
 from registry.services.registering import register
 from registry.services.resolving import find_checkpoint
@@ -38,16 +40,17 @@ _DryRun = Annotated[bool, Query(description="Do everything but store: the answer
 async def register_checkpoint(request: Request, dry_run: _DryRun = False) -> Response:  # noqa: FBT002  # a query parameter
     """Register a checkpoint whose files are blobs already; everything is read again from the bytes held here."""
     parts = parts_of(request)
+    profiles = await parts.profiles()
     registered = await register(
         document=parse_registration(await read_json(request, limit=parts.settings.json_limit)),
         records=parts.records,
         blobs=parts.blobs,
-        profiles=parts.profiles,
+        profiles=profiles,
         actor=actor_of(request),
         dry_run=dry_run,
     )
     document = checkpoint_document(
-        registered.record, profiles=parts.profiles, warnings=registered.warnings, created=registered.created
+        registered.record, profiles=profiles, warnings=registered.warnings, created=registered.created
     )
     return answer(checkpoint_documents.render(document), 201 if registered.created and not dry_run else 200)
 
@@ -78,16 +81,23 @@ async def get_checkpoint(request: Request, ref: str) -> Response:
     """Return a checkpoint by NAME (the newest), NAME@N or its weights digest."""
     parts = parts_of(request)
     record = await find_checkpoint(ref, records=parts.records)
-    headers = {"ETag": etag_of(record), "Cache-Control": "no-cache"}
+    profiles = await parts.profiles()
+    headers = {"ETag": etag_of(record, profiles), "Cache-Control": "no-cache"}
     if headers["ETag"] in _tags(request.headers.get("if-none-match", "")):
         return Response(status_code=304, headers=headers)
-    document = checkpoint_document(record, profiles=parts.profiles)
+    document = checkpoint_document(record, profiles=profiles)
     return answer(checkpoint_documents.render(document), headers=headers)
 
 
-def etag_of(record: CheckpointRecord) -> str:
-    """Return the entity tag: what can change is the version that NAME means, provenance, and the list of twins."""
-    return f'"{record.version}.{record.weights_digest}.{record.provenance.revision}.{len(record.twins)}"'
+def etag_of(record: CheckpointRecord, profiles: Profiles) -> str:
+    """Return the entity tag.
+
+    What can change is the version that NAME means, provenance, the list of twins, and what is known of the build in
+    whose dialect the dump counted: the trained taps follow from it.
+    """
+    tag = f"{record.version}.{record.weights_digest}.{record.provenance.revision}.{len(record.twins)}"
+    counting = dump_profile(record.provenance.provenance, profiles)
+    return f'"{tag}.{counting.digest}"' if counting else f'"{tag}"'
 
 
 def _tags(header: str) -> set[str]:

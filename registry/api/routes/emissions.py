@@ -32,7 +32,7 @@ async def add_emission(request: Request) -> Response:
         document=parse_emission_request(await read_json(request, limit=parts.settings.json_limit)),
         records=parts.records,
         blobs=parts.blobs,
-        profiles=parts.profiles,
+        profiles=await parts.profiles(),
         actor=actor_of(request),
     )
     return answer(record.document, 201, headers={"Location": f"/v1/emissions/{record.id}"})

@@ -11,7 +11,7 @@ from registry.api.parts import parts_of
 from registry.documents.requests import parse_amendment
 from registry.services import listing
 from registry.services.amending import amend
-from registry.services.documenting import revision_view
+from registry.services.documenting import amended_view, revision_view
 
 router = APIRouter(prefix="/v1/provenance", tags=["provenance"])
 
@@ -46,8 +46,7 @@ async def amend_provenance(request: Request, ref: str) -> Response:
         document=parse_amendment(await read_json(request, limit=parts.settings.json_limit)),
         records=parts.records,
         blobs=parts.blobs,
-        profiles=parts.profiles,
+        profiles=await parts.profiles(),
         actor=actor_of(request),
     )
-    body = {"ref": amended.checkpoint.ref, **revision_view(amended.revision)}
-    return answer(body, 201 if amended.created else 200)
+    return answer(amended_view(amended), 201 if amended.created else 200)

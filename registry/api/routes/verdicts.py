@@ -29,7 +29,7 @@ async def check_proposal(request: Request) -> Response:
     """Judge a proposal. The same question has the same bytes as answer, here and on the command line."""
     parts = parts_of(request)
     document = proposal_documents.parse(await read_json(request, limit=parts.settings.json_limit))
-    checked = await check(document=document, records=parts.records, profiles=parts.profiles)
+    checked = await check(document=document, records=parts.records, profiles=await parts.profiles())
     return answer_bytes(verdict_bytes(checked.verdict))
 
 
@@ -48,7 +48,7 @@ async def add_verdict(request: Request) -> Response:
     parts = parts_of(request)
     document = proposal_documents.parse(await read_json(request, limit=parts.settings.json_limit))
     record = await store_verdict(
-        document=document, records=parts.records, profiles=parts.profiles, actor=actor_of(request)
+        document=document, records=parts.records, profiles=await parts.profiles(), actor=actor_of(request)
     )
     return answer_bytes(record.body, 201, headers={"Location": f"/v1/verdicts/{record.id}"})
 
@@ -65,5 +65,6 @@ async def add_verdict(request: Request) -> Response:
 )
 async def get_verdict(request: Request, digest: str) -> Response:
     """Return a stored verdict, byte for byte."""
-    record = await listing.stored_verdict(digest, records=parts_of(request).records)
+    parts = parts_of(request)
+    record = await listing.stored_verdict(digest, records=parts.records, profiles=await parts.profiles())
     return answer_bytes(record.body, headers={"Roost-Stale": "true" if record.stale else "false"})

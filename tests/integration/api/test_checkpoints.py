@@ -167,7 +167,11 @@ def test_the_same_weights_under_another_name_are_linked(service, client, fresh):
     service.register(fresh, "twin/one")
     answer = service.register(fresh, "twin/two", provenance={**fresh.provenance, "data": {"samples": 3}})
     assert answer.json["linked"] == ["twin/one@1"]
-    assert any("twin/one@1" in warning for warning in answer.json["warnings"])
+    assert not any("twin/one@1" in warning for warning in answer.json["warnings"])
+    capture = {**fresh.provenance["capture"], "layers": [4, 31, 59]}
+    other = service.register(fresh, "twin/three", provenance={**fresh.provenance, "capture": capture})
+    assert other.json["linked"] == ["twin/one@1", "twin/two@1"]
+    assert any("twin/one@1 has the same weights" in warning for warning in other.json["warnings"])
 
 
 def test_64_parallel_registrations_give_64_consecutive_versions(service, client, case):

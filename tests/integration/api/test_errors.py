@@ -7,6 +7,7 @@ import socket
 from collections.abc import Iterator
 
 import pytest
+from fakes import sample_documents
 from fakes.blobs import FakeBlobs
 from fakes.founding import sha256
 from fakes.http_service import Answer, Client, serving
@@ -23,12 +24,13 @@ FILLED = {
     "name": "some/name", "ref": "some/name@1", "digest": sha256(b"x"), "build": "sglang==0.5.23", "code": "TAP101",
 }  # fmt: skip
 """A valid value for every path parameter."""
-NO_RECORDS = {"/healthz", "/v1/engines", "/v1/engines/{build}", "/v1/rules", "/v1/rules/{code}"}
+NO_RECORDS = {"/healthz", "/v1/rules", "/v1/rules/{code}"}
 """Routes that neither database nor blobs are needed for."""
 
 
 def path_of(route) -> str:
-    return re.sub(r"\{(\w+)(:path)?\}", lambda found: FILLED[found[1]], route.path)
+    query = {"/v1/engine-diff": "?from=sglang==0.5.12&to=sglang==0.5.13"}.get(route.path, "")
+    return re.sub(r"\{(\w+)(:path)?\}", lambda found: FILLED[found[1]], route.path) + query
 
 
 OPERATIONS = [(method, route.path, path_of(route)) for route in every_route() for method in sorted(route.methods)]
@@ -45,6 +47,8 @@ PROVENANCE = {
     "capture": {"tool": "t", "counting": "before_layer", "layers": [1]},
     "standardization": {"name": "standardize_data_v1"},
 }
+VALID["/v1/matrix"] = sample_documents.matrix_request_document()
+VALID["/v1/engines"] = sample_documents.engine_profile_addition_document()
 VALID["/v1/provenance/{ref:path}"] = {"provenance": PROVENANCE, "reason": "x"}
 VALID["/v1/checkpoints"] = {
     "schema": "roost.registration/1",

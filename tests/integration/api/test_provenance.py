@@ -45,3 +45,17 @@ def test_faults_of_the_body_and_unknown_checkpoints_are_problems(client, fresh):
     found = client.post("/v1/provenance/nobody", {"reason": ""}).problem(422, "invalid-document")
     assert {error["pointer"] for error in found["errors"]} >= {"/provenance"}
     client.get("/v1/provenance/nobody").problem(404, "not-found")
+
+
+def test_an_answer_to_an_amendment_tells_the_taps_and_what_makes_them_unknown(service, client, fresh):
+    service.register(fresh, "unsure")
+    sent = {"provenance": fresh.provenance, "reason": "again"}
+    answer = client.post("/v1/provenance/unsure", sent).json
+    assert [tap["depth"] for tap in answer["trained_taps"]] == [3, 31, 59]
+    assert "why_unknown" not in answer
+    sent["provenance"] = {**fresh.provenance, "capture": {**fresh.provenance["capture"], "counting": "sglang==9.9.9"}}
+    answer = client.post("/v1/provenance/unsure", sent).json
+    assert (answer["revision"], answer["trained_taps"]) == (2, None)
+    assert "'sglang==9.9.9' is not known here" in answer["why_unknown"]
+    assert any("trained taps are unknown" in warning for warning in answer["warnings"])
+    assert client.get("/v1/checkpoints/unsure").json["trained_taps"] is None

@@ -15,6 +15,7 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, NullPool, create_engine, text
+from sqlalchemy.exc import IntegrityError
 
 from registry.domain.errors import Invalid, Unavailable
 from registry.resources import migrations_dir
@@ -110,6 +111,23 @@ def test_each_step_goes_up_down_and_up(empty_database):
         migrate.upgrade(url, revision)
         assert shape(url) == after
         below = revision
+
+
+def test_rows_of_the_first_release_survive_the_engine_profiles_and_are_still_guarded(empty_database):
+    url = empty_database.owner_url
+    migrate.upgrade(url, "0001")
+    seed = text(
+        "INSERT INTO verdicts (id, body) SELECT 'sha256:' || encode(sha256(body), 'hex'), body "
+        "FROM (VALUES ('{}'::bytea), ('[]'::bytea)) AS made (body)"
+    )
+    on(url, lambda connection: connection.execute(seed))
+    kept = text("SELECT md5(string_agg(t::text, '|' ORDER BY id)) FROM verdicts t")
+    before = on(url, lambda connection: connection.scalar(kept))
+    for step in (migrate.upgrade, migrate.downgrade, migrate.upgrade):
+        step(url, "0001" if step is migrate.downgrade else "0002")
+        assert on(url, lambda connection: connection.scalar(kept)) == before
+        with pytest.raises(IntegrityError, match="never change"):
+            on(url, lambda connection: connection.execute(text("DELETE FROM verdicts")))
 
 
 def test_going_down_leaves_no_function_behind(empty_database):

@@ -3,7 +3,7 @@
 import psycopg
 import pytest
 from fakes import new_records
-from fakes.new_records import emission_record, new_checkpoint, target_record, verdict_record
+from fakes.new_records import emission_record, new_checkpoint, new_profile, target_record, verdict_record
 
 from registry.store import tables
 
@@ -22,6 +22,7 @@ async def one_of_each(records):
     record, _ = await records.add_checkpoint(new_checkpoint())
     await records.add_verdict(verdict_record(record.ref), actor="ada")
     await records.add_emission(emission_record(record.ref), actor="ada")
+    await records.add_profile(new_profile())
 
 
 @pytest.fixture

@@ -226,7 +226,8 @@ def test_a_server_that_is_away_is_unavailable_and_says_what_to_do(tmp_path, on_p
             await records.add_target(target_record(), actor="ada")
         return await records.ready()
 
-    assert "Postgres does not answer" in on_postgres(f"postgresql://roost_service@/roost?host={tmp_path}", scenario)
+    with pytest.raises(Unavailable, match="Postgres does not answer"):
+        on_postgres(f"postgresql://roost_service@/roost?host={tmp_path}", scenario)
 
 
 def test_a_busy_pool_is_unavailable_and_not_endless(filled):

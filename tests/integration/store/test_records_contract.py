@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import pytest
 from fakes import new_records
-from fakes.new_records import emission_record, new_checkpoint, target_record, verdict_record, weights
+from fakes.new_records import emission_record, new_checkpoint, new_profile, target_record, verdict_record, weights
 from fakes.records import FakeRecords
 
 from registry.documents import provenance as provenance_documents
+from registry.documents.engine_profile import digest_of
 from registry.domain.differences import FactsDiffer
 from registry.domain.errors import Conflict, NotFound, Refused
 
@@ -372,3 +373,87 @@ def test_every_change_is_an_event(run):
         (4, "emission.stored", "dan"),
     ]
     assert of_other == ()
+
+
+def test_an_added_profile_comes_back_with_its_revision_in_it(run):
+    new = new_profile(origin="node")
+
+    async def scenario(records):
+        before = await records.profile_mark()
+        added, created = await records.add_profile(new)
+        return before, added, created, await records.profile_revisions("sglang", "0.5.9+mine")
+
+    before, added, created, kept = run(scenario)
+    assert before is None
+    assert created
+    assert kept == (added,)
+    assert (added.revision, added.origin, added.source_digest) == (1, "node", new.source_digest)
+    assert (added.build, added.actor, added.reason) == ("sglang==0.5.9+mine", "ada", "read again")
+    assert added.document == new.document
+    assert added.digest == digest_of(added.document)
+
+
+def test_revisions_of_a_profile_are_consecutive_per_build_and_follow_the_shipped_one(run):
+    async def scenario(records):
+        of_one = [await records.add_profile(new_profile("1+a", layers=n)) for n in (10, 11, 12)]
+        of_other = [await records.add_profile(new_profile("0.5.14", layers=n, after=3)) for n in (10, 11)]
+        return [one.revision for one, _ in of_one], [one.revision for one, _ in of_other], of_other[0][0]
+
+    of_one, of_other, first = run(scenario)
+    assert (of_one, of_other) == ([1, 2, 3], [4, 5])
+    assert first.document["revision"] == 4
+
+
+def test_the_same_facts_return_the_same_revision(run):
+    async def scenario(records):
+        first = await records.add_profile(new_profile())
+        again = await records.add_profile(new_profile(actor="bob", after=7))
+        return first, again, await records.profile_revisions("sglang", "0.5.9+mine")
+
+    (first, created), (again, created_again), kept = run(scenario)
+    assert (created, created_again) == (True, False)
+    assert first == again
+    assert kept == (first,)
+
+
+def test_going_back_to_the_facts_of_an_older_revision_is_a_revision(run):
+    async def scenario(records):
+        made = [await records.add_profile(new_profile(layers=n)) for n in (10, 11, 10)]
+        return [(one.revision, created) for one, created in made]
+
+    assert run(scenario) == [(1, True), (2, True), (3, True)]
+
+
+def test_a_node_that_scans_again_does_not_undo_a_correction(run):
+    async def scenario(records):
+        await records.add_profile(new_profile(layers=10, origin="node"))
+        corrected, _ = await records.add_profile(new_profile(layers=11))
+        again, created = await records.add_profile(new_profile(layers=10, origin="node"))
+        late, created_late = await records.add_profile(new_profile(layers=12, origin="node"))
+        return corrected, again.revision, created, late.revision, created_late, await records.profiles_newest()
+
+    corrected, again, created, late, created_late, newest = run(scenario)
+    assert (again, created, late, created_late) == (1, False, 3, True)
+    assert newest == (corrected,)
+
+
+def test_the_newest_profile_of_each_build_is_listed_and_the_mark_names_the_last_addition(run):
+    async def scenario(records):
+        marks = [await records.profile_mark()]
+        for version, layers in (("2+b", 10), ("1+a", 10), ("2+b", 11)):
+            await records.add_profile(new_profile(version, layers=layers))
+            marks.append(await records.profile_mark())
+        await records.add_profile(new_profile("1+a", layers=10))
+        marks.append(await records.profile_mark())
+        late = await records.profiles_newest(after=marks[1].number)
+        latest = await records.profiles_newest(after=marks[-1].number)
+        return marks, await records.profiles_newest(), late, latest
+
+    marks, newest, late, latest = run(scenario)
+    assert [(one.version, one.revision) for one in newest] == [("1+a", 1), ("2+b", 2)]
+    assert late == newest
+    assert latest == ()
+    assert len(set(marks[:4])) == 4
+    assert marks[4] == marks[3]
+    assert (marks[3].number, marks[3].digest) == (newest[1].number, newest[1].digest)
+    assert marks[1].number < marks[2].number < marks[3].number

@@ -6,7 +6,7 @@ from dataclasses import replace
 import psycopg
 import pytest
 from fakes import new_records
-from fakes.new_records import emission_record, new_checkpoint, target_record, verdict_record, weights
+from fakes.new_records import emission_record, new_checkpoint, new_profile, target_record, verdict_record, weights
 from sqlalchemy import event, text
 
 from registry.documents import provenance as provenance_documents
@@ -419,3 +419,56 @@ def test_sessions_have_limits_and_a_name(database):
         return found
 
     assert asyncio.run(scenario()) == ["roost", "15s", "10s", "UTC", "5MB", "read committed"]
+
+
+def test_parallel_additions_of_profiles_are_consecutive_and_become_visible_in_their_order(database):
+    async def scenario():
+        engines = [connect(database.service_url, pool_size=8) for _ in range(2)]
+        stores = list(map(PostgresRecords, engines))
+        done = asyncio.Event()
+
+        async def watch():
+            seen = set()
+            while not done.is_set():
+                rows = await stores[0]._access.read(text("SELECT id FROM profile_revisions"))
+                late = {row.id for row in rows} - seen
+                # Whoever has fetched up to a number asks for larger ones only: nothing may appear below it.
+                assert min(late, default=max(seen, default=0) + 1) > max(seen, default=0)
+                seen |= late
+            return len(seen)
+
+        watching = asyncio.create_task(watch())
+        new = [new_profile(f"1+{n % 4}", layers=10 + n) for n in range(32)]
+        made = await asyncio.gather(*(stores[n % 2].add_profile(one) for n, one in enumerate(new)))
+        done.set()
+        seen = await watching
+        revisions = [await stores[1].profile_revisions("sglang", f"1+{n}") for n in range(4)]
+        for engine in engines:
+            await engine.dispose()
+        return made, revisions, seen
+
+    made, revisions, seen = asyncio.run(scenario())
+    assert all(created for _, created in made)
+    assert [[one.revision for one in of_build] for of_build in revisions] == [list(range(1, 9))] * 4
+    assert 0 < seen <= 32
+
+
+def test_the_same_profile_from_many_at_once_is_stored_once(database, on_postgres):
+    async def scenario(records):
+        return await asyncio.gather(*(records.add_profile(new_profile()) for _ in range(16)))
+
+    made = on_postgres(database.service_url, scenario)
+    assert sorted(created for _, created in made) == [False] * 15 + [True]
+    assert len({one.number for one, _ in made}) == 1
+    assert count_rows(database.owner_url)["profile_revisions"] == 1
+
+
+def test_a_profile_that_cannot_be_stored_leaves_nothing(database, on_postgres):
+    async def scenario(records):
+        new = new_profile()
+        for broken in (replace(new, reason="a\x00b"), replace(new, source_digest=Digest("md5:1"))):
+            with pytest.raises(Invalid):
+                await records.add_profile(broken)
+
+    on_postgres(database.service_url, scenario)
+    assert count_rows(database.owner_url)["profile_revisions"] == 0

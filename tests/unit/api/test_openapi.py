@@ -78,8 +78,10 @@ def test_every_post_takes_a_document_of_the_schemas(document):
         "/v1/checkpoints": "registration",
         "/v1/provenance/{ref}": "amendment",
         "/v1/check": "proposal",
+        "/v1/matrix": "matrix-request",
         "/v1/verdicts": "proposal",
         "/v1/emissions": "emission-request",
+        "/v1/engines": "engine-profile-addition",
     }
 
 

@@ -90,3 +90,14 @@ def test_what_is_no_list_is_refused_with_its_place(text: str | bytes, told: str)
 
 def test_all_faults_are_told_at_once() -> None:
     assert len(faults(f"one\ntwo\n{ONE}  a.safetensors\n")) == 2
+
+
+def test_a_file_that_is_no_list_at_all_has_one_fault() -> None:
+    (fault,) = faults("one\ntwo\nthree\n")
+    assert fault.startswith("line 1 is no line of sha256sum: 'one'; expected lines of `sha256sum")
+
+
+def test_what_is_expected_is_said_once() -> None:
+    first, second = faults(f"one\ntwo\n{ONE}  a.safetensors\n")
+    assert "expected" in first
+    assert second == "line 2 is no line of sha256sum: 'two'"

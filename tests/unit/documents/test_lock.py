@@ -35,6 +35,34 @@ def test_a_proposal_for_another_engine_is_seen():
     assert faults(document).keys() == {"/proposal/engine"}
 
 
+def test_launch_options_that_were_not_judged_are_seen():
+    document = lock_document()
+    document["launch"].remove("--disable-cuda-graph")
+    assert faults(document)["/launch"].hint == "the lock was changed after it was written"
+
+
+def test_effective_taps_other_than_the_trained_ones_are_seen():
+    document = lock_document()
+    document["effective_taps"]["decode"] = document["effective_taps"]["decode"][:2]
+    assert faults(document).keys() == {"/effective_taps/decode"}
+    document = lock_document()
+    document["trained_taps"][0]["depth"] = 4
+    assert faults(document).keys() == {"/effective_taps/decode", "/effective_taps/prefill"}
+
+
+def test_only_the_canonical_bytes_of_a_lock_are_a_lock():
+    canonical = lock.lock_bytes(lock.parse(lock_document()))
+    assert lock.parse_bytes(canonical) == lock.parse(lock_document())
+    with pytest.raises(DocumentError, match="not the bytes that a registry writes"):
+        lock.parse_bytes(canonical + b"\n")
+
+
+def test_no_file_lies_in_what_is_a_file():
+    document = lock_document()
+    document["files"].append({"name": "config.json/x.safetensors", "size": 1, "sha256": OTHER_SHA})
+    assert "'config.json', which is listed as a file" in faults(document)["/files/2/name"].message
+
+
 @pytest.mark.parametrize(
     "name",
     ["", "/etc/passwd", "../x", "a/../b", "a/..", "..", ".", "./a", "a/./b", "a//b", "a/", "a\\b", "C:x", "a\nb", "a\n",
@@ -86,3 +114,24 @@ def test_the_profile_is_always_named():
     del document["profile_digest"]
     assert faults(document)["/profile_digest"].message.startswith("is missing")
     assert lock.parse({**lock_document(), "profile_digest": SHA}).profile_digest == SHA
+
+
+def test_variables_come_back_as_written_and_an_empty_environment_is_left_out():
+    document = lock_document() | {"environment": {"VLLM_USE_V2_MODEL_RUNNER": "0"}}
+    document["proposal"]["launch"] = f"VLLM_USE_V2_MODEL_RUNNER=0 {document['proposal']['launch']}"
+    document["proposal_digest"] = proposal.digest(proposal.parse(document["proposal"]))
+    assert lock.render(lock.parse(document)) == document
+    assert "environment" not in lock.render(lock.parse(lock_document() | {"environment": {}}))
+
+
+@pytest.mark.parametrize(
+    ("environment", "place"), [({"a b": "x"}, "/environment/a b"), ({"A": "x\ny"}, "/environment/A")]
+)
+def test_a_variable_that_a_shell_would_not_take_is_refused(environment, place):
+    assert place in faults(lock_document() | {"environment": environment})
+
+
+def test_a_launch_line_states_the_variables_before_the_options():
+    line = lock.launch_line(("--a", "b c"), {"X": "1", "Y": "2 3"})
+    assert line == "X=1 Y='2 3' --a 'b c'"
+    assert lock.launch_line(("--a",), {}) == "--a"

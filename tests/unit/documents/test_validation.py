@@ -9,7 +9,19 @@ from fakes.sample_documents import SAMPLES, proposal_document, provenance_docume
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from registry.documents import checkpoint, emission, lock, proposal, provenance, requests, target, verdict
+from registry.documents import (
+    checkpoint,
+    emission,
+    engine_diff,
+    lock,
+    matrix,
+    profile_addition,
+    proposal,
+    provenance,
+    requests,
+    target,
+    verdict,
+)
 from registry.documents.faults import MOST_FAULTS, DocumentError
 from registry.documents.validation import faults_of, validated
 from registry.domain.errors import NotFound
@@ -25,6 +37,10 @@ PARSERS = {
     "registration": requests.parse_registration,
     "amendment": requests.parse_amendment,
     "emission-request": requests.parse_emission_request,
+    "engine-profile-addition": profile_addition.parse,
+    "matrix": matrix.parse,
+    "matrix-request": matrix.parse_request,
+    "engine-diff": engine_diff.parse,
 }
 
 TEXT = st.text(max_size=20)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from fakes.profiles import NESTED, TOP, config, draft_facts, inventory, profile, situation, target_facts
 
@@ -146,3 +148,64 @@ def test_embedding_is_shared_and_a_missing_head_is_untouched():
     reading = read(situation(inventory=inventory(without=("lm_head.weight",))))
     assert reading.draft.load.shared == ("embed_tokens.weight",)
     assert reading.draft.load.untouched == ("lm_head.weight",)
+
+
+NUMBERS = ("hidden_size", "num_hidden_layers", "vocab_size")
+OPTIONAL_NUMBERS = ("draft_vocab_size", "num_aux_hidden_states", "target_hidden_size")
+NO_NUMBERS = ("1", "64", True, False, 64.0, 1.5, -1, [], [64], {})
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [(key, value) for key in NUMBERS for value in (*NO_NUMBERS, None, 0)]
+    + [(key, value) for key in OPTIONAL_NUMBERS for value in NO_NUMBERS],
+)
+def test_a_number_that_is_none_refuses_at_its_place(key, value):
+    reading = read(situation(made_config=config([2, 30, 58], **{key: value})))
+    assert reading.outcome is Outcome.REFUSES
+    assert f"/{key}" in {fails.pointer for fails in reading.failures}
+
+
+@pytest.mark.parametrize("key", NUMBERS)
+def test_a_number_that_is_missing_refuses_too(key):
+    body = config([2, 30, 58])
+    del body[key]
+    reading = read(situation(made_config=body))
+    assert reading.outcome is Outcome.REFUSES
+    assert f"no {key}" in reading.failure("bad_value").message
+
+
+def test_a_count_of_taps_that_a_build_never_reads_may_be_anything():
+    made = profile(draft=draft_facts(tap_count=()))
+    assert read(situation(made, config([2, 30, 58], num_aux_hidden_states="x"))).failures == ()
+
+
+@pytest.mark.parametrize("launch", ["--speculative-algorithm EAGLE", "--speculative-algo=NEXTN",
+                                    "--speculative-algorithm EAGLE3 --speculative-algo EAGLE"])  # fmt: skip
+def test_another_algorithm_captures_nothing(launch):
+    reading = read(situation(launch=parse_launch(launch, "sglang")))
+    assert phases(reading) == ((), ())
+    assert not reading.captures
+    assert "captures no states" in reading.off_because
+
+
+@pytest.mark.parametrize("launch", ["--speculative-algorithm EAGLE3", "--speculative-algo eagle3",
+                                    "--speculative-algorithm EAGLE --speculative-algorithm EAGLE3", ""])  # fmt: skip
+def test_the_algorithm_that_captures_is_no_obstacle(launch):
+    assert phases(read(situation(launch=parse_launch(launch, "sglang")))) == ((3, 31, 59), (3, 31, 59))
+
+
+def runners(*names):
+    made = profile(engine="vllm", keys=((TOP, "identity"),))
+    return replace(made, runners=tuple(replace(made.runners[0], name=name) for name in names))
+
+
+@pytest.mark.parametrize(("value", "runner"), [("1", "v2"), ("0", "v1"), ("2", "v2"), ("00", "v1"), ("true", None),
+                                               ("", None)])  # fmt: skip
+def test_the_switch_of_the_runner_is_read_as_the_build_reads_it(value, runner):
+    launch = parse_launch(f"VLLM_USE_V2_MODEL_RUNNER={value} vllm serve x", "vllm")
+    reading = read(situation(runners("v1", "v2"), launch=launch))
+    assert reading.runner == runner
+    if runner is None:
+        assert reading.outcome is Outcome.UNKNOWN
+        assert "cannot read as a number" in reading.runner_why

@@ -89,7 +89,7 @@ def test_emission_names_the_class_and_layer_count_that_the_tensors_call_for():
 
 
 def test_emission_refuses_tensors_that_fit_no_draft_class():
-    made = profile(draft=draft_facts(architectures=("Other",)))
+    made = profile(draft=draft_facts(architectures=("Other",), parameters=("other.weight",)))
     refused = emission_config(engine("sglang"), situation(made), at_depths((3, 31, 59)))
     assert isinstance(refused, NoSpelling)
 

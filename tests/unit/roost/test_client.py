@@ -3,7 +3,7 @@
 import pytest
 
 from roost import client
-from roost.client import Client
+from roost.client import Answer, Client
 from roost.failures import Failure
 
 
@@ -14,7 +14,13 @@ def test_the_registry_is_where_the_environment_says(monkeypatch: pytest.MonkeyPa
     assert Client.from_environment().url == "https://registry.example/base"
 
 
-@pytest.mark.parametrize("url", ["127.0.0.1:8750", "ftp://x", "http://", "x"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("127.0.0.1:8750", "ftp://x", "http://", "x", "http://[::1", "http://x:99999", "http://x:y", "http://.."),
+        *("http://\udcff", "http://a b", "http://x?y=1", "http://x#y", "http://u:p@x"),
+    ],
+)
 def test_what_is_no_address_is_refused(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     monkeypatch.setenv("ROOST_URL", url)
     with pytest.raises(Failure, match="ROOST_URL"):
@@ -62,3 +68,25 @@ def test_nobody_there_says_so_with_the_address_and_the_way_out(monkeypatch: pyte
     with pytest.raises(Failure, match=r"no registry answers at http://127\.0\.0\.1:1: connection refused") as caught:
         asked.get("/v1/drafters")
     assert "roost up" in caught.value.hint
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b"null", b"\xff", b"[" * 100_000])
+def test_an_answer_that_is_no_object_is_a_failure_that_asks_for_the_address(body: bytes) -> None:
+    with pytest.raises(Failure, match="no JSON object") as caught:
+        Answer(status=200, headers={}, body=body).json()
+    assert "ROOST_URL" in caught.value.hint
+
+
+def test_a_key_that_an_answer_lacks_is_a_failure_and_not_a_surprise() -> None:
+    found = Answer(status=200, headers={}, body=b'{"a": {"b": 1}}').json()
+    assert found["a"]["b"] == 1
+    assert found.get("c") is None
+    with pytest.raises(Failure, match="lacks 'c'"):
+        found["a"]["c"]
+
+
+def test_pages_that_do_not_end_are_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    endless = Answer(status=200, headers={}, body=b'{"items": [], "next": "x"}')
+    monkeypatch.setattr(Client, "get", lambda *_, **__: endless)
+    with pytest.raises(Failure, match="do not end"):
+        list(Client().items("/v1/drafters"))

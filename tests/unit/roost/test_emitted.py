@@ -84,6 +84,22 @@ def test_something_else_is_refused_and_left_alone(client: Served, tmp_path: Path
     assert client.fetched == []
 
 
+@pytest.mark.parametrize(
+    ("lock", "words"),
+    [
+        (b'{"checkpoint": "k@1", "engine": "sglang==0.5.11"}', "holds another emission: k@1 for sglang==0.5.11"),
+        (b'{"checkpoint": "k@1", "engine": "\\u001b[31m"}', "holds something else"),
+        (b"[]", "holds something else"),
+        (b"{", "holds something else"),
+    ],
+)
+def test_an_older_emission_is_named_by_its_lock(client: Served, tmp_path: Path, lock: bytes, words: str) -> None:
+    (tmp_path / emitted.LOCK).write_bytes(lock)
+    with pytest.raises(Refused) as caught:
+        write(client, tmp_path)
+    assert caught.value.message.endswith(words)
+
+
 def test_a_link_in_the_directory_is_something_else(client: Served, tmp_path: Path) -> None:
     out, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
     out.mkdir()

@@ -1,7 +1,11 @@
 """The entry point: every ending has its code and its sentence, and no traceback."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 
 import click
 import pytest
@@ -12,6 +16,7 @@ from roost.failures import Failure, Misused, Refused
 from roost.lazy_group import Entry
 
 Run = Callable[..., int]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -48,6 +53,13 @@ def test_every_ending_has_its_code(run: Run, ending: BaseException | int | None,
 def test_a_failure_is_a_message_its_details_and_a_hint(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     run(Failure("it is broken", details=["here", "and here"], hint="mend it"))
     assert capsys.readouterr() == ("", "error: it is broken\n  here\n  and here\nhint: mend it\n")
+
+
+def test_of_many_details_the_first_are_printed(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    run(Failure("broken", details=[str(number) for number in range(9)]))
+    assert capsys.readouterr().err.splitlines()[1:] == ["  0", "  1", "  2", "  3", "  4", "  and 4 more"]
+    run(Failure("broken", details=[str(number) for number in range(6)]))
+    assert "more" not in capsys.readouterr().err
 
 
 def test_json_gets_the_document_of_a_failure(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
@@ -103,3 +115,57 @@ def test_every_command_that_ends_takes_format(name: str) -> None:
     for leaf in leaves:
         takes = any("--format" in parameter.opts for parameter in leaf.params)
         assert takes or leaf.name == "completion"
+
+
+@pytest.mark.parametrize("name", sorted(main.COMMANDS))
+def test_help_shows_no_markup_and_cuts_no_summary(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    main.run([name, "--help"])
+    text = capsys.readouterr().out
+    assert "\\b" not in text
+    assert not [line for line in text.splitlines() if line.startswith("  ") and line.endswith("...")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["register", ".", "--name", "bad name!", "--provenance", "x"], "Invalid value for '--name'"),
+        (["provenance", "amend", "K@1", "--provenance", "x", "--reason", " "], "Invalid value for '--reason'"),
+        (["provenance", "amend", "K@x", "--provenance", "x", "--reason", "r"], "Invalid value for 'NAME@N'"),
+        (["check", "K@x", "--engine", "sglang==0.5.23"], "Invalid value for 'NAME[@N]'"),
+        (["check", "K", "--engine", "sglang==0.5.23", "--target", "a b"], "Invalid value for '--target'"),
+        (["check", "K", "--engine", "sglang==v0.5.23"], "did you mean sglang==0.5.23?"),
+        (["show", "blake3:12"], "is not a digest"),
+        (["list", "a//b"], "is not a name"),
+        (["target", "add", "bad name!", "."], "is not a name"),
+        (["target", "add", "x", ".", "--revision", "a b"], "is not a revision"),
+    ],
+)
+def test_what_was_typed_is_a_usage_error_in_the_words_of_its_option(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.run(arguments) == 2
+    said = capsys.readouterr().err
+    assert words in said
+    assert "document" not in said
+
+
+@pytest.mark.parametrize("command", [["check", "K"], ["preflight", "."]])
+def test_a_launch_line_that_no_shell_takes_is_a_usage_error(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.run([*command, "--engine", "sglang==0.5.23", "--launch", "it's"]) == 2
+    assert "--launch: the launch text cannot be split" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
+def test_streams_that_were_closed_by_the_caller_are_no_fault(closed: str) -> None:
+    command = [sys.executable, "-P", "-m", "roost", "rule", "TAP101"]
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'cli'}"}
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$@" {closed}', "sh", *command],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")

@@ -62,7 +62,7 @@ blocked (config only)
   prefill   taps 3, 31, 59    as trained
   decode    taps 2, 30, 58    differs from training
   profile   sglang==0.5.23 rev 1 sha256:abc
-  fix       set /ids to [3, 31, 59] (then: pass)
+  fix       set /ids to [3, 31, 59] (verdict then: pass)
 
 error TAP101  at /draft_config/ids
   decode reads others
@@ -109,7 +109,7 @@ def test_the_cost_of_retraining_is_split() -> None:
 def test_a_suggestion_without_words_is_spelled_from_its_edits() -> None:
     verdict = changed()
     verdict["findings"][1]["suggested"] = {**EDIT, "text": "", "launch": ["--x"]}
-    assert "replace /ids = [3, 31, 59]; start with --x (then: pass)" in render(verdict)
+    assert "replace /ids = [3, 31, 59]; start with --x (verdict then: pass)" in render(verdict)
 
 
 def test_a_long_list_of_names_is_cut_for_people() -> None:
@@ -149,3 +149,17 @@ def test_taps_are_spelled_with_what_is_unusual() -> None:
 
 def test_a_headline_is_a_line_per_range() -> None:
     assert headline({"headline": "a; b; c"}, width=80) == "a\n  b\n  c"
+
+
+@pytest.mark.parametrize(
+    ("source", "words"), [("target org/Model", "digest = not known"), ("stored config.json", "digest = absent")]
+)
+def test_a_fact_without_a_value_is_said_to_be_lacking(source: str, words: str) -> None:
+    verdict = changed()
+    verdict["findings"][1]["evidence"] = [{"fact": "digest", "value": None, "source": source, "grade": "declared"}]
+    assert f"- {words}  [{source}, declared]" in render(verdict)
+
+
+def test_a_warning_that_asks_for_nothing_is_still_to_be_read() -> None:
+    assert "none: nothing has to change; read the warnings" in render(changed(decision="warn", remedy="none"))
+    assert "read the warnings" not in render(changed(decision="pass", remedy="none", findings=[]))

@@ -50,25 +50,25 @@ def test_a_bar_never_overflows(done: int, total: int) -> None:
     assert "100%" in draw("x", done=done, total=total, seconds=0.0)
 
 
-def test_the_launch_line_of_sglang_names_the_directory() -> None:
+def test_the_launch_line_of_sglang_starts_it_on_the_target() -> None:
     options = ["--speculative-algorithm", "EAGLE3", "--speculative-draft-model-path", ".", "--disable-cuda-graph"]
-    line = launch_line(engine="sglang", target="org/Model", options=options, directory="/data/my drafter")
+    line = launch_line(engine="sglang", target="org/Model", options=options, environment={})
     assert shlex.split(line) == [
         "python", "-m", "sglang.launch_server", "--model-path", "org/Model", "--speculative-algorithm", "EAGLE3",
-        "--speculative-draft-model-path", "/data/my drafter", "--disable-cuda-graph",
+        "--speculative-draft-model-path", ".", "--disable-cuda-graph",
     ]  # fmt: skip
 
 
-def test_the_launch_line_of_vllm_names_the_directory_inside_its_json() -> None:
+def test_the_launch_line_of_vllm_starts_with_its_variables() -> None:
     options = ["--speculative-config", '{"method": "eagle3", "model": "."}']
-    *start, config = shlex.split(launch_line(engine="vllm", target="org/Model", options=options, directory="/d"))
-    assert start == ["vllm", "serve", "org/Model", "--speculative-config"]
-    assert json.loads(config) == {"method": "eagle3", "model": "/d"}
-
-
-def test_only_the_place_of_the_draft_is_replaced() -> None:
-    line = launch_line(engine="sglang", target="t", options=["--download-dir", "."], directory="/d")
-    assert line.endswith("--download-dir .")
+    environment = {"VLLM_USE_V2_MODEL_RUNNER": "0", "WORDS": "two words"}
+    line = launch_line(engine="vllm", target="org/Model", options=options, environment=environment)
+    *start, config = shlex.split(line)
+    assert start == [
+        "VLLM_USE_V2_MODEL_RUNNER=0", "WORDS=two words", "vllm", "serve", "org/Model", "--speculative-config",
+    ]  # fmt: skip
+    assert json.loads(config) == {"method": "eagle3", "model": "."}
+    assert line.startswith("VLLM_USE_V2_MODEL_RUNNER=0 WORDS='two words' vllm serve")
 
 
 @pytest.mark.parametrize(
@@ -101,8 +101,32 @@ def test_findings_stand_in_lines_of_their_own_and_not_in_the_message_too() -> No
     assert failure.details == ("ART101 a pointer (at /files/x)", "warning: VOC101 w")
 
 
-@pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'{"error": 1}', b"\xff"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"<html>",
+        b"[]",
+        b'{"error": 1}',
+        b"\xff",
+        b"[" * 100_000,
+        b'{"title": "t", "errors": "x"}',
+        b'{"title": 1, "findings": [1]}',
+    ],
+)
 def test_an_answer_that_is_no_problem_document_is_somebody_else(body: bytes) -> None:
     failure = failure_from(Answer(404, body), asked="GET http://x/y", refusal_exit=1)
     assert failure.exit_code == 3
     assert "GET http://x/y answered 404" in failure.message
+
+
+def test_a_fault_that_the_detail_says_already_is_said_once() -> None:
+    message = "'bad name!'; expected a name"
+    failure = failed(
+        {
+            "detail": f"not a valid target document: /name: {message} (mend it)",
+            "errors": [{"pointer": "/name", "message": message, "hint": "mend it"}],
+        }
+    )
+    assert failure.message == "not a valid target document"
+    assert failure.details == (f"/name: {message} (mend it)",)

@@ -32,6 +32,13 @@ def provenance(case):
     return copy.deepcopy(case.provenance)
 
 
+async def test_the_digest_of_a_source_that_nobody_sent_is_not_believed(registered, provenance):
+    provenance["capture"]["source_digest"] = sha256(b"never sent")
+    with pytest.raises(DocumentError) as caught:
+        await amended(registered, provenance)
+    assert [fault.pointer for fault in caught.value.faults] == ["/provenance/capture/source_digest"]
+
+
 async def test_a_correction_is_a_new_revision_and_the_old_one_stays(registered, provenance):
     provenance["training"]["steps"] = 22000
     result = await amended(registered, provenance)
@@ -94,3 +101,34 @@ async def test_a_correction_of_a_revision_that_is_no_longer_the_newest_is_a_conf
 async def test_what_is_not_there_cannot_be_amended(registered, provenance):
     with pytest.raises(NotFound):
         await amended(registered, provenance, ref="nobody")
+
+
+async def test_a_depth_that_the_target_does_not_have_is_refused_in_any_counting(registered, provenance):
+    for counting, layers in (("before_layer", [3, 31, 99]), ("sglang==1.0", [2, 30, 61])):
+        provenance["capture"] |= {"counting": counting, "layers": layers}
+        with pytest.raises(RegistrationRefused, match="TAP109"):
+            await amended(registered, provenance)
+    assert len(await registered.records.revisions("kimi", 1)) == 1
+
+
+async def test_taps_that_become_unknown_are_said_to_be(registered, provenance):
+    provenance["capture"]["counting"] = "sglang==9.9.9"
+    result = await amended(registered, provenance)
+    assert (result.created, result.trained.taps) == (True, None)
+    assert any(
+        "the trained taps are unknown" in warning and "'sglang==9.9.9'" in warning for warning in result.warnings
+    )
+
+
+async def test_an_unknown_standardization_is_said_once(registered, provenance):
+    provenance["standardization"]["name"] = "mine"
+    result = await amended(registered, provenance)
+    assert len([warning for warning in result.warnings if "trained taps" in warning]) == 1
+
+
+async def test_an_amendment_is_compared_with_twins_as_it_will_be(registered, provenance, case):
+    await registered.register(case.body("other"))
+    assert not any("TRN101" in warning for warning in (await amended(registered, provenance)).warnings)
+    provenance["capture"]["layers"] = [4, 31, 59]
+    result = await amended(registered, provenance)
+    assert any("TRN101: other@1" in warning for warning in result.warnings)

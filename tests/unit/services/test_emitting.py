@@ -1,11 +1,13 @@
 import json
+from dataclasses import replace
 
 import pytest
+from fakes.founding import founding_tool
 
 from registry.documents import emission as emission_documents
 from registry.documents.lock import FILE_NAME
 from registry.documents.requests import parse_emission_request
-from registry.domain.errors import NotFound
+from registry.domain.errors import NotFound, Refused
 from registry.services.emitting import emit
 from registry.services.refusals import EmissionRefused
 
@@ -66,3 +68,31 @@ async def test_a_build_that_is_not_known_is_refused_with_its_verdict(registry, c
 async def test_what_is_not_registered_is_not_found(registry):
     with pytest.raises(NotFound):
         await emitted(registry, "sglang==1.0")
+
+
+@pytest.mark.parametrize("folder", ["roost.lock.json", "launch.args"])
+async def test_a_shard_that_lies_where_a_written_file_belongs_is_refused(registry, case, folder):
+    shard = f"{folder}/model.safetensors"
+    index = {"weight_map": dict.fromkeys(founding_tool().drafter_tensors(founding_tool().Shape()), shard)}
+    files = {
+        "config.json": case.files["config.json"],
+        shard: case.files["model.safetensors"],
+        "model.safetensors.index.json": json.dumps(index).encode(),
+    }
+    made = replace(case, files=files)
+    registry.upload(made)
+    await registry.register(made.body("kimi"))
+    with pytest.raises(Refused, match=folder):
+        await emitted(registry, "sglang==1.0")
+
+
+async def test_no_code_is_emitted_from_any_depth_of_a_config(registry, case):
+    nested = {"auto_map": {"AutoModel": "modeling.Draft"}, "kept": [{"auto_map": None, "a": 1}]}
+    made = case.with_file(
+        "config.json", json.dumps({**json.loads(case.files["config.json"]), "inner": nested}).encode()
+    )
+    registry.upload(made)
+    await registry.register(made.body("kimi"))
+    record = await emitted(registry, "sglang==1.0")
+    written = next(file for file in record.files if file.name == "config.json")
+    assert json.loads(registry.blobs.path(written.sha256).read_bytes())["inner"] == {"kept": [{"a": 1}]}

@@ -49,6 +49,22 @@ async def test_a_dump_patch_that_is_named_but_not_sent_is_a_warning(registry, ca
     assert any("dump.patch" in warning and "not sent" in warning for warning in registered.warnings)
 
 
+async def test_the_digest_of_a_dump_patch_that_nobody_sent_is_not_believed(registry, case):
+    claimed = changed(case.provenance, "/capture/source_digest", sha256(b"never sent"))
+    with pytest.raises(DocumentError) as caught:
+        await registry.register(case.body("kimi/eagle3", provenance=claimed, sources=[]))
+    assert [fault.pointer for fault in caught.value.faults] == ["/provenance/capture/source_digest"]
+    held = changed(case.provenance, "/capture/source_digest", sha256(case.sources["dump.patch"]))
+    assert (await registry.register(case.body("kimi/eagle3", provenance=held, sources=[]))).created
+
+
+async def test_a_file_that_would_have_to_be_a_folder_is_refused_at_its_place(registry, case):
+    files = [*entries(case.files), *entries({"config.json/model.safetensors": case.files["model.safetensors"]})]
+    with pytest.raises(DocumentError) as caught:
+        await registry.register(case.body("kimi/eagle3", files=files))
+    assert [fault.pointer for fault in caught.value.faults] == ["/files/2/name"]
+
+
 async def test_the_same_weights_with_the_same_facts_are_the_same_version(registry, case):
     await registry.register(case.body("kimi/eagle3"))
     again = await registry.register(case.body("kimi/eagle3"))
@@ -173,8 +189,48 @@ async def test_the_same_weights_under_another_drafter_are_linked_and_differing_f
     same = await registry.register(case.body("kimi/copy"))
     assert [twin.ref for twin in same.record.twins] == ["kimi/eagle3@1"]
     assert not any("kimi/eagle3@1" in warning for warning in same.warnings)
-    differing = await registry.register(changed(case.body("kimi/other"), "/provenance/training/steps", 1))
-    assert any("kimi/eagle3@1" in warning for warning in differing.warnings)
+    differing = await registry.register(changed(case.body("kimi/other"), "/provenance/capture/layers", [4, 31, 59]))
+    said = next(warning for warning in differing.warnings if "kimi/eagle3@1" in warning)
+    assert "kimi/eagle3@1 has the same weights as kimi/other" in said
+    assert "trained on taps 3, 31, 59, not 4, 31, 59" in said
+    assert "roost provenance amend" in said
+
+
+async def test_a_stranger_who_counts_otherwise_or_knows_less_warns_nobody(registry, case):
+    await registry.register(case.body("kimi"))
+    body = case.body("stranger")
+    body["provenance"]["capture"] |= {
+        "counting": "after_layer",
+        "layers": [2, 30, 58],
+        "verifier_state": {"layer": 60, "norm": "none"},
+    }
+    del body["provenance"]["data"]
+    body["provenance"]["training"]["steps"] = 1
+    assert not any("TRN101" in warning for warning in (await registry.register(body)).warnings)
+
+
+@pytest.mark.parametrize(
+    ("counting", "layers", "depth"),
+    [("before_layer", [3, 31, 99], 99), ("after_layer", [3, 31, 61], 62), ("sglang==1.0", [2, 30, 61], 62)],
+)
+async def test_a_depth_that_the_target_does_not_have_is_refused(registry, case, counting, layers, depth):
+    body = case.body("kimi")
+    body["provenance"]["capture"] |= {"counting": counting, "layers": layers, "verifier_state": {"layer": 60}}
+    with pytest.raises(RegistrationRefused, match=rf"The record cannot be right. TAP109: .*\(depth {depth}\)"):
+        await registry.register(body)
+    assert await registry.records.checkpoint("kimi") is None
+
+
+async def test_a_verifier_state_beyond_the_target_is_refused(registry, case):
+    body = changed(case.body("kimi"), "/provenance/capture/verifier_state/layer", 62)
+    with pytest.raises(RegistrationRefused, match=r"TAP109: .*verifier_state .*62"):
+        await registry.register(body)
+
+
+async def test_taps_that_nobody_can_know_are_said_to_be_unknown(registry, case):
+    body = changed(case.body("kimi"), "/provenance/capture/counting", "sglang==9.9.9")
+    warnings = (await registry.register(body)).warnings
+    assert any("the trained taps are unknown" in warning and "'sglang==9.9.9'" in warning for warning in warnings)
 
 
 async def test_a_name_that_leads_out_of_the_directory_never_reaches_a_path(registry, case):

@@ -63,7 +63,7 @@ def test_the_record_names_the_digests_that_the_registry_computes(founding: Modul
 def test_the_same_arguments_give_the_same_bytes(founding: ModuleType, tmp_path: Path) -> None:
     one, other = (founding.write_founding_case(tmp_path / name) for name in ("one", "other"))
     names = sorted(path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*") if path.is_file())
-    assert len(names) == 9
+    assert len(names) == 10
     assert all((tmp_path / "one" / name).read_bytes() == (tmp_path / "other" / name).read_bytes() for name in names)
     assert one != other
 
