@@ -49,6 +49,6 @@ def test_links_that_would_redirect(name) -> None:
     assert leads_to_taken(name)
 
 
-@pytest.mark.parametrize("name", ["CLAUDE.md", "sglang/srt/layers/attention", "x/docs/index.md"])
+@pytest.mark.parametrize("name", ["NOTES.md", "sglang/srt/layers/attention", "x/docs/index.md"])
 def test_links_that_would_not(name) -> None:
     assert not leads_to_taken(name)

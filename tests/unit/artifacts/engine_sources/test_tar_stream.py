@@ -69,7 +69,7 @@ def test_links_and_special_files_in_the_way(make_sdist, vllm, kind, words, name)
 
 
 def test_links_elsewhere_do_not_matter(make_sdist, vllm) -> None:
-    extra = with_member(tarfile.SYMTYPE, "vllm-0.11.2/CLAUDE.md", linkname="AGENTS.md")
+    extra = with_member(tarfile.SYMTYPE, "vllm-0.11.2/NOTES.md", linkname="README.md")
     assert LLAMA in opened(make_sdist(vllm, extra=extra))
 
 
