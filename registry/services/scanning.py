@@ -49,13 +49,20 @@ def scan(sources: EngineSources, *, version: str | None = None) -> Scanned:
         result = scan_sglang(sources, version=named)
     except NotSglang as error:
         raise Invalid(f"{error}.", hint="Give a wheel, an sdist, or the folder that holds the package.") from error
-    profile = engine_profile.parse(result.document)
+    document = _with_upstream(result.document, named)
+    profile = engine_profile.parse(document)
     for fault in contradictions(profile):
         raise Invalid(f"The scanned profile contradicts itself at {fault.pointer}: {fault.message}.", hint=fault.hint)
     return Scanned(
-        document=result.document,
+        document=document,
         profile=profile,
         origin=sources.origin,
         source_digest=sources.digest,
         unresolved=result.unresolved,
     )
+
+
+def _with_upstream(document: Mapping[str, object], version: str) -> Mapping[str, object]:
+    """A version with a local part is somebody's fork of the release before it."""
+    release, local, _ = version.partition("+")
+    return {**document, "upstream": release} if local else document

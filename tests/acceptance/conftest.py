@@ -143,3 +143,17 @@ def target(roost: Roost, founding: Founding) -> Founding:
     more = ["--tokenizer", founding.case.tokenizer]
     roost("target", "add", founding.target_name, "--config", founding.case.target_config, *identity, *more, check=True)
     return founding
+
+
+@pytest.fixture(scope="module")
+def own_roost(bare_roost: Roost, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Roost]:
+    """Run the command against a registry whose engine profiles only this module's tests change."""
+    data = tmp_path_factory.mktemp("own") / "data"
+    started = bare_roost("up", "--data", data, "--port", 0, "--detach", "--format", "json", check=True)
+    url = json.loads(started.stdout)["url"]
+
+    def run(*arguments: object, env: Mapping[str, str] | None = None, **options: Any) -> Any:
+        return bare_roost(*arguments, env={"ROOST_URL": url, **(env or {})}, **options)
+
+    yield run
+    bare_roost("down", "--data", data, check=True)

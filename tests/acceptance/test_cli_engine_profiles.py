@@ -11,17 +11,8 @@ KIMI = "KimiK25ForConditionalGeneration"
 
 
 @pytest.fixture(scope="module")
-def roost(bare_roost, tmp_path_factory):
-    """The command against a registry whose profiles only these tests change."""
-    data = tmp_path_factory.mktemp("engines") / "data"
-    started = bare_roost("up", "--data", data, "--port", 0, "--detach", "--format", "json", check=True)
-    url = json.loads(started.stdout)["url"]
-
-    def run(*arguments, env=None, **options):
-        return bare_roost(*arguments, env={"ROOST_URL": url, **(env or {})}, **options)
-
-    yield run
-    bare_roost("down", "--data", data, check=True)
+def roost(own_roost):
+    return own_roost
 
 
 @pytest.fixture(scope="module")
