@@ -17,7 +17,8 @@ Add the options that `roost emit` writes into `launch.args`.
 A line that takes options from a file (`--config`) or from a variable of the shell is not judged, nor are bare options.
 
 ## References
-Options as the documentation of SGLang and vLLM names them.
+It is told and does not weigh: taps, weights and options that are there can still be right, and many people ask with
+the rest of their line before they add the drafter. Options as the documentation of SGLang and vLLM names them.
 """
 
 from collections.abc import Iterator
@@ -40,7 +41,7 @@ def check(case: Case) -> Iterator[Finding]:
     if launch.speculation is None and not launch.elsewhere:
         yield Finding(
             code=RULE.code,
-            severity=Severity.WARNING,
+            severity=Severity.INFO,
             message=(
                 f"this line starts the server of {launch.starts} without the drafter: no option asks for speculative "
                 "decoding; add those that `roost emit` writes into launch.args"
@@ -54,7 +55,7 @@ def check(case: Case) -> Iterator[Finding]:
 RULE = Rule(
     code="LCH103",
     name="speculation-not-asked-for",
-    severity=Severity.WARNING,
+    severity=Severity.INFO,
     since="0.1.0",
     parts=frozenset({"proposal", "launch"}),
     check=check,

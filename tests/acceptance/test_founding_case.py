@@ -291,3 +291,26 @@ def test_an_unlisted_build_is_a_verdict(roost, registered):
     said = " ".join(finding["message"] for finding in verdict["findings"])
     assert "0.5.14" in said
     assert "0.5.23" in said
+
+
+LINES = [
+    ("sglang==0.5.10.post1", "python -m sglang.launch_server --model-path moonshotai/Kimi-K2.5 --disable-cuda-graph"),
+    (
+        "sglang==0.5.10.post1",
+        "sglang serve --tp 8 --speculative-algorithm EAGLE3 --speculative-draft-model-path draft --disable-cuda-graph",
+    ),
+    ("sglang==0.5.11", "--tp 8 --mem-fraction-static 0.85"),
+]
+
+
+@pytest.mark.parametrize(("engine", "launch"), LINES)
+def test_whole_lines_and_bare_options_pass_alike(roost, founding, registered, tmp_path, engine, launch):
+    row = Row(
+        engine=engine, ids=(2, 30, 58), launch=launch, decision="pass", remedy="none", prefill=TRAINED, decode=TRAINED,
+        outcome="serves",
+    )  # fmt: skip
+    verdict = json.loads(check(roost, founding, tmp_path, row, "--format", "json").stdout)
+    assert (verdict["decision"], verdict["remedy"]) == ("pass", "none")
+    assert any(part.startswith("launch --") for part in verdict["not_judged"]) == (
+        "--tp" in launch or "--model" in launch
+    )
