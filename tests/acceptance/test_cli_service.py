@@ -121,20 +121,34 @@ def test_a_taken_port_is_an_error_that_names_it(bare_roost, tmp_path, mode):
     assert not list(tmp_path.rglob("postmaster.pid"))
 
 
+def as_a_terminal_does() -> None:
+    """Under nohup, or behind `&` in a script, signals are ignored, and what is started there inherits that."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_in_the_foreground_stops_all_of_it(environment, tmp_path, number):
     data = tmp_path / "data"
     command = [sys.executable, "-P", "-m", "roost", "up", "--data", str(data), "--port", str(free_port())]
     with subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=as_a_terminal_does,  # noqa: PLW1509  # no thread runs here, and it sets two signals
     ) as process:
-        assert process.stderr is not None
-        said = process.stderr.readline() + process.stderr.readline()
-        assert str(data) in said
-        assert "answers at http://127.0.0.1:" in said
-        postgres = postgres_pid(data)
-        process.send_signal(number)
-        out, rest = process.communicate(timeout=60)
+        try:
+            assert process.stderr is not None
+            said = process.stderr.readline() + process.stderr.readline()
+            assert str(data) in said
+            assert "answers at http://127.0.0.1:" in said
+            postgres = postgres_pid(data)
+            process.send_signal(number)
+            out, rest = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 0
     assert (out, rest) == ("", "stopped\n")
     assert not alive(postgres)
