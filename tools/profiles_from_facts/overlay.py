@@ -6,6 +6,7 @@ from typing import Final
 from registry.domain.profile import Patch, Profile, TargetFacts
 
 _KIMI: Final = "KimiK25ForConditionalGeneration"
+_QWEN2_MOE: Final = "Qwen2MoeForCausalLM"
 _INNER: Final = "DeepseekV3ForCausalLM"
 _DEEPSEEK_FILE: Final = "sglang/srt/models/deepseek_v2.py"
 _KIMI_FILE: Final = "sglang/srt/models/kimi_k25.py"
@@ -15,13 +16,26 @@ _FOUNDING: Final = "0.5.9+founding"
 def complete(profiles: tuple[Profile, ...]) -> tuple[Profile, ...]:
     """Return SGLang's profiles with the overlay applied and the founding case's fork beside the release it is of."""
     done: list[Profile] = []
-    for profile in profiles:
+    for profile in map(_with_qwen2_moe_mended, profiles):
         if profile.version != "0.5.9":
             done.append(profile)
             continue
         stock = _with_target(profile, _kimi_without_methods(profile))
         done += [stock, _founding(stock)]
     return tuple(done)
+
+
+def _with_qwen2_moe_mended(profile: Profile) -> Profile:
+    """Say that Qwen2-MoE cannot be served: its file names no `get_embed_and_head`, which the worker always calls.
+
+    The rows were made from setters alone, and this class has the setter. Read at 0.5.9, 0.5.10.post1, 0.5.12.post1,
+    0.5.13 and 0.5.23; a scan finds the same in every release between.
+    """
+    facts = profile.targets.get(_QWEN2_MOE)
+    if facts is None:
+        return profile
+    missing = ("get_embed_and_head", "set_embed_and_head")
+    return _with_target(profile, replace(facts, missing_methods=missing, needed_methods=missing[:1]))
 
 
 def _with_target(profile: Profile, *facts: TargetFacts) -> Profile:
