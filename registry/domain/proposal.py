@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from registry.domain.versions import Version
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Build:
@@ -17,11 +15,6 @@ class Build:
     def __str__(self) -> str:
         """Return `engine==version`."""
         return f"{self.engine}=={self.version}"
-
-    @property
-    def ordering(self) -> Version:
-        """The version, comparable."""
-        return Version.parse(self.version)
 
 
 def parse_build(text: str) -> Build:

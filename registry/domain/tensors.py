@@ -17,6 +17,11 @@ DTYPE_BITS: Mapping[str, int] = {
 """Bits per element of each safetensors dtype (safetensors 0.8 `Dtype`); sub-byte types pack without padding."""
 
 
+def bare_name(name: str) -> str:
+    """Return a tensor's name without the `model.` that some exporters put before it."""
+    return name.removeprefix("model.")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tensor:
     """One tensor of a checkpoint."""
@@ -28,6 +33,11 @@ class Tensor:
     """BLAKE3 of the tensor's bytes; None where only headers were read."""
     file: str = ""
     """The file that holds it, relative to the drafter directory; not part of the weights' identity."""
+
+    @property
+    def bare_name(self) -> str:
+        """The name without the `model.` that some exporters put before it."""
+        return bare_name(self.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +96,13 @@ class Inventory:
     python_files: tuple[str, ...] = ()
     """Names of .py files beside the config: code that `auto_map` could name."""
 
-    def tensor(self, name: str) -> Tensor | None:
-        """Return the tensor called `name`, or None."""
-        return next((tensor for tensor in self.tensors if tensor.name == name), None)
+    def find(self, name: str) -> Tensor | None:
+        """Return the tensor whose bare name is `name`, or None."""
+        return next((tensor for tensor in self.tensors if tensor.bare_name == name), None)
+
+    @property
+    def stored_layers(self) -> int:
+        """How many decoder layers the tensors make up."""
+        names = [tensor.bare_name for tensor in self.tensors]
+        numbered = {name.split(".")[1] for name in names if name.startswith("layers.")}
+        return len(numbered) or int(any(name.startswith("midlayer.") for name in names))

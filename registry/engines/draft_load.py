@@ -10,7 +10,7 @@ from typing import Final
 
 from registry.domain.profile import DraftFacts
 from registry.domain.reading import DraftReading, Load
-from registry.domain.tensors import Inventory
+from registry.domain.tensors import Inventory, bare_name
 from registry.engines.config_ids import ABSENT, NESTED, TOP_LEVEL, look_up, whole_number, whole_numbers
 
 CANONICAL_LAYER: Final = "layers.0."
@@ -59,7 +59,7 @@ def _without_fc(read: DraftReading) -> DraftReading:
 
 def without_fc(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return tensor names without those of `fc`."""
-    return tuple(name for name in names if not _bare(name).startswith("fc."))
+    return tuple(name for name in names if not bare_name(name).startswith("fc."))
 
 
 def first_architecture(config: Mapping[str, object]) -> str | None:
@@ -146,19 +146,15 @@ def _landing(names: _Names, stored: tuple[str, ...]) -> _Landing:
     return _Landing(
         landed=tuple(landed),
         unknown=tuple(name for name in stored if name not in landed),
-        legacy=tuple(name for name in landed if _bare(name).startswith(draft.legacy_names)),
+        legacy=tuple(name for name in landed if bare_name(name).startswith(draft.legacy_names)),
         filled=frozenset(landed.values()),
     )
-
-
-def _bare(name: str) -> str:
-    return name.removeprefix("model.")
 
 
 def _canonical(name: str, draft: DraftFacts) -> str | None:
     if name.startswith("model.") and draft.model_prefix == "doubled":
         return None
-    bare = _bare(name)
+    bare = bare_name(name)
     for spelling in _SPELLINGS:
         if bare.startswith(spelling):
             if spelling not in draft.layer_prefixes:
@@ -215,5 +211,5 @@ def _naming_understood(draft: DraftFacts, inventory: Inventory) -> bool:
 
 def _layer_spellings(inventory: Inventory) -> Iterator[str]:
     for tensor in inventory.tensors:
-        bare = _bare(tensor.name)
+        bare = tensor.bare_name
         yield from (spelling for spelling in _SPELLINGS if bare.startswith(spelling))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from registry.domain.profile import DraftFacts
-from registry.domain.tensors import Inventory, Tensor
+from registry.domain.tensors import Inventory
 from registry.engines.config_ids import whole_number
 from registry.engines.draft_config import apply, setting
 from registry.engines.draft_load import FC_BIAS, first_architecture, load
@@ -48,12 +48,12 @@ def loadable_edit(situation: Situation) -> Operations:
 def _sizes(situation: Situation) -> Iterator[Mapping[str, object]]:
     """Make the config agree with the sizes that the tensors and the target have."""
     config, inventory = situation.config, situation.inventory
-    fc, norm = _stored(inventory, "fc.weight"), _stored(inventory, "norm.weight")
+    fc, norm = inventory.find("fc.weight"), inventory.find("norm.weight")
     wide, target = whole_number(config, "/target_hidden_size"), situation.target
     known: dict[str, int | None] = {
         # Two tensors must agree: one alone may as well be the one that is wrong.
         "hidden_size": fc.shape[0] if fc is not None and norm is not None and norm.shape == fc.shape[:1] else None,
-        "num_hidden_layers": stored_layers(inventory) or None,
+        "num_hidden_layers": inventory.stored_layers or None,
         "vocab_size": None if whole_number(config, "/vocab_size") else target.vocab_size,
         "target_hidden_size": None if wide is None else target.hidden_size,
     }
@@ -88,7 +88,7 @@ def _fits(draft: DraftFacts, situation: Situation) -> bool:
 def _head(situation: Situation, draft: DraftFacts) -> Iterator[Mapping[str, object]]:
     """Make the config agree with the head: with its rows, where `d2t` confirms them, or with there being none."""
     config, inventory = situation.config, situation.inventory
-    head, mapped = _stored(inventory, "lm_head.weight"), _stored(inventory, "d2t")
+    head, mapped = inventory.find("lm_head.weight"), inventory.find("d2t")
     vocabulary = situation.target.vocab_size or whole_number(config, "/vocab_size")
     rows = whole_number(config, "/draft_vocab_size")
     if head is None:
@@ -105,20 +105,9 @@ def _head(situation: Situation, draft: DraftFacts) -> Iterator[Mapping[str, obje
 
 def _bias(situation: Situation, draft: DraftFacts) -> Operations:
     """Where the class can have a bias in `fc` and the file holds one, the config must say so."""
-    if FC_BIAS not in draft.optional or _stored(situation.inventory, FC_BIAS) is None:
+    if FC_BIAS not in draft.optional or situation.inventory.find(FC_BIAS) is None:
         return ()
     return setting(situation.config, "/bias", value=True)
-
-
-def _stored(inventory: Inventory, name: str) -> Tensor | None:
-    return inventory.tensor(name) or inventory.tensor(f"model.{name}")
-
-
-def stored_layers(inventory: Inventory) -> int:
-    """Return how many decoder layers the tensors make up."""
-    names = [tensor.name.removeprefix("model.") for tensor in inventory.tensors]
-    numbered = {name.split(".")[1] for name in names if name.startswith("layers.")}
-    return len(numbered) or int(any(name.startswith("midlayer.") for name in names))
 
 
 def _is_llama_like(inventory: Inventory, config: Mapping[str, object]) -> bool:

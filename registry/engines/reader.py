@@ -264,7 +264,7 @@ def _shown(value: object) -> str:
 def _shape_failures(situation: Situation, draft: DraftReading) -> Iterator[Failure]:
     """Every build that was read asserts these two shapes while loading."""
     for name, built in (("fc.weight", draft.fc_built), ("lm_head.weight", _head_built(situation))):
-        stored = situation.inventory.tensor(name) or situation.inventory.tensor(f"model.{name}")
+        stored = situation.inventory.find(name)
         if stored is not None and built is not None and stored.shape != built:
             message = f"{name} is {list(stored.shape)}, but this build makes it {list(built)}"
             yield Failure(code="shape", message=message, when="start")

@@ -46,7 +46,7 @@ def switched_off(config: Mapping[str, object], pointer: str, inventory: Inventor
     Such a head may still hold an `fc` over one state, and builds that make `fc` whatever is captured must size it so.
     """
     off = with_value(cleaned(config), pointer, value=False)
-    fc = inventory.tensor("fc.weight") or inventory.tensor("model.fc.weight")
+    fc = inventory.find("fc.weight")
     return off if fc is None else with_value(off, "/num_aux_hidden_states", 1)
 
 

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from registry.domain.case import Case
 from registry.domain.findings import Finding, Remedy, Severity
-from registry.rules.drafter import find, target_vocab, whole
+from registry.rules.drafter import target_vocab, whole
 from registry.rules.rule import BOTH, Rule
 from registry.rules.specimen import DRAFT_VOCAB, config, inventory, specimen, vocab_map
 from registry.rules.vocabulary_map import of_map
@@ -34,7 +34,7 @@ from registry.rules.vocabulary_map import of_map
 def check(case: Case) -> Iterator[Finding]:
     """Yield one finding when lengths differ."""
     entries = _entries(case)
-    head = find(case.inventory, "lm_head.weight")
+    head = case.inventory.find("lm_head.weight")
     rows = head.shape[0] if head is not None and head.shape else None
     configured = whole(case.config, "draft_vocab_size")
     if "draft_vocab_size" in case.config and case.config["draft_vocab_size"] is None:
@@ -50,7 +50,7 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _entries(case: Case) -> int | None:
-    tensor = find(case.inventory, "d2t")
+    tensor = case.inventory.find("d2t")
     if tensor is not None and len(tensor.shape) == 1:
         return tensor.shape[0]
     return case.inventory.vocab_map.rows if case.inventory.vocab_map else None

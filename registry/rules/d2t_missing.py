@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from registry.domain.case import Case
 from registry.domain.findings import Finding, Remedy, Severity
-from registry.rules.drafter import draft_vocab, find, is_reduced, target_vocab
+from registry.rules.drafter import draft_vocab, is_reduced, target_vocab
 from registry.rules.rule import BOTH, Rule
 from registry.rules.specimen import HIDDEN, VOCAB, config, inventory, specimen
 from registry.rules.vocabulary_map import of_map
@@ -32,7 +32,7 @@ from registry.rules.vocabulary_map import of_map
 
 def check(case: Case) -> Iterator[Finding]:
     """Yield one finding when a reduced vocabulary has no map."""
-    if not is_reduced(case) or case.inventory.vocab_map is not None or find(case.inventory, "d2t") is not None:
+    if not is_reduced(case) or case.inventory.vocab_map is not None or case.inventory.find("d2t") is not None:
         return
     message = (
         f"the drafter's vocabulary is {draft_vocab(case)} of the target's {target_vocab(case)} tokens, and there is no "

@@ -5,20 +5,9 @@ from typing import Final
 
 from registry.domain.case import Case
 from registry.domain.profile import DraftFacts
-from registry.domain.tensors import Inventory, Tensor
 
 LAYER_NAMES: Final = ("midlayer.", "layers.")
 """How files spell the decoder layer: SafeAILab's and SpecForge's name, and the one of speculators and ModelOpt."""
-
-
-def bare(name: str) -> str:
-    """Return a tensor's name without the `model.` that some exporters put before it."""
-    return name.removeprefix("model.")
-
-
-def find(inventory: Inventory, name: str) -> Tensor | None:
-    """Return the tensor with that bare name, or None."""
-    return next((tensor for tensor in inventory.tensors if bare(tensor.name) == name), None)
 
 
 def whole(config: Mapping[str, object], key: str) -> int | None:
@@ -37,7 +26,7 @@ def target_hidden(case: Case) -> int | None:
 
 def fc_states(case: Case) -> int | None:
     """Return how many states `fc` takes, or None where that is no whole number or cannot be known."""
-    fc, hidden = find(case.inventory, "fc.weight"), target_hidden(case)
+    fc, hidden = case.inventory.find("fc.weight"), target_hidden(case)
     if fc is None or len(fc.shape) != 2 or not hidden or fc.shape[1] % hidden:  # noqa: PLR2004  # a matrix
         return None
     return fc.shape[1] // hidden
@@ -56,7 +45,7 @@ def draft_vocab(case: Case) -> int | None:
     configured = whole(case.config, "draft_vocab_size")
     if configured is not None:
         return configured
-    head = find(case.inventory, "lm_head.weight")
+    head = case.inventory.find("lm_head.weight")
     return head.shape[0] if head is not None and head.shape else None
 
 
@@ -66,18 +55,11 @@ def is_reduced(case: Case) -> bool:
     return own is not None and whole_vocab is not None and own < whole_vocab
 
 
-def stored_layers(inventory: Inventory) -> int:
-    """Return how many decoder layers the tensors make up."""
-    names = [bare(tensor.name) for tensor in inventory.tensors]
-    numbered = {name.split(".")[1] for name in names if name.startswith("layers.")}
-    return len(numbered) or int(any(name.startswith("midlayer.") for name in names))
-
-
 def layer_input(case: Case) -> int | None:
     """Return how many columns the first layer's attention reads, or None where the projection is not stored."""
     endings = ("self_attn.q_proj.weight", "self_attn.q_a_proj.weight", "self_attn.qkv_proj.weight")
     for tensor in case.inventory.tensors:
-        name = bare(tensor.name)
+        name = tensor.bare_name
         if name.startswith(("midlayer.", "layers.0.")) and name.endswith(endings) and len(tensor.shape) > 1:
             return tensor.shape[1]
     return None
@@ -89,9 +71,9 @@ def fitting_class(case: Case) -> str | None:
     An EAGLE-3 layer attends over embedding and hidden state side by side, so its projection takes twice the columns.
     """
     hidden, columns = whole(case.config, "hidden_size"), layer_input(case)
-    if hidden is None or columns != 2 * hidden or find(case.inventory, "fc.weight") is None:
+    if hidden is None or columns != 2 * hidden or case.inventory.find("fc.weight") is None:
         return None
-    stored = frozenset(_canonical(bare(tensor.name)) for tensor in case.inventory.tensors)
+    stored = frozenset(_canonical(tensor.bare_name) for tensor in case.inventory.tensors)
     drafts = case.profile.drafts if case.profile else ()
     return next((draft.architectures[0] for draft in drafts if stored.issuperset(_needed(draft))), None)
 

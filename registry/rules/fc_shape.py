@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from registry.domain.case import Case
 from registry.domain.findings import Finding, Remedy, Severity
 from registry.rules import evidence
-from registry.rules.drafter import find, whole
+from registry.rules.drafter import whole
 from registry.rules.rule import BOTH, Rule
 from registry.rules.specimen import HIDDEN, config, inventory, specimen
 
@@ -37,7 +37,7 @@ _SIZES = ("hidden_size", "target_hidden_size")
 
 def check(case: Case) -> Iterator[Finding]:
     """Yield one finding per way in which fc and the config disagree."""
-    fc = find(case.inventory, "fc.weight")
+    fc = case.inventory.find("fc.weight")
     if fc is None:
         return
     hidden, wide = whole(case.config, "hidden_size"), whole(case.config, "target_hidden_size")
@@ -46,7 +46,7 @@ def check(case: Case) -> Iterator[Finding]:
             case, f"{fc.name} is {list(fc.shape)}, expected a matrix", at="/checkpoint", remedy=Remedy.CONVERT
         )
     elif hidden is not None and fc.shape[0] != hidden:
-        norm = find(case.inventory, "norm.weight")
+        norm = case.inventory.find("norm.weight")
         config_is_wrong = norm is not None and norm.shape == fc.shape[:1]
         message = f"{fc.name} has {fc.shape[0]} rows, and the config's hidden_size is {hidden}"
         remedy = Remedy.CONFIG if config_is_wrong else Remedy.CONVERT
@@ -58,7 +58,7 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _finding(case: Case, message: str, *, at: str, remedy: Remedy) -> Finding:
-    fc = find(case.inventory, "fc.weight")
+    fc = case.inventory.find("fc.weight")
     return Finding(
         code=RULE.code,
         severity=Severity.ERROR,

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from registry.domain.case import Case
 from registry.domain.findings import Finding, Remedy, Severity
 from registry.rules import evidence
-from registry.rules.drafter import stored_layers, whole
+from registry.rules.drafter import whole
 from registry.rules.rule import BOTH, Rule
 from registry.rules.specimen import config, failure, inventory, reading, specimen
 from registry.rules.wording import plural
@@ -34,7 +34,7 @@ from registry.rules.wording import plural
 
 def check(case: Case) -> Iterator[Finding]:
     """Yield one finding when declared and stored layers differ, or the build refuses their number."""
-    declared, stored = whole(case.config, "num_hidden_layers"), stored_layers(case.inventory)
+    declared, stored = whole(case.config, "num_hidden_layers"), case.inventory.stored_layers
     refused = case.reading.failure("layers") if case.reading else None
     differs = declared is not None and stored > 0 and declared != stored
     if not differs and refused is None:

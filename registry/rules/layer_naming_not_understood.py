@@ -27,7 +27,7 @@ from typing import Final
 from registry.domain.case import Case
 from registry.domain.findings import Finding, Remedy, Severity
 from registry.rules import evidence
-from registry.rules.drafter import bare, build_name
+from registry.rules.drafter import build_name
 from registry.rules.rule import Rule
 from registry.rules.specimen import drafted, loaded, specimen
 
@@ -39,7 +39,7 @@ def check(case: Case) -> Iterator[Finding]:
     draft = case.reading.draft if case.reading else None
     if draft is None or not draft.supported:
         return
-    used = sorted({prefix for prefix in _NAMES for t in case.inventory.tensors if bare(t.name).startswith(prefix)})
+    used = sorted({prefix for prefix in _NAMES for t in case.inventory.tensors if t.bare_name.startswith(prefix)})
     names = ", ".join(f"`{prefix}*`" for prefix in used)
     if not draft.naming_understood:
         effect = "refuses them" if draft.load.refused else "drops them without a word, so the layer stays untrained"

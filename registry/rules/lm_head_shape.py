@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from registry.domain.case import Case
 from registry.domain.findings import Finding, Remedy, Severity
 from registry.rules import evidence
-from registry.rules.drafter import find, is_reduced, target_vocab, whole
+from registry.rules.drafter import is_reduced, target_vocab, whole
 from registry.rules.rule import BOTH, Rule
 from registry.rules.specimen import DRAFT_VOCAB, HIDDEN, VOCAB, config, inventory, specimen
 
@@ -36,7 +36,7 @@ _MATRIX = 2
 
 def check(case: Case) -> Iterator[Finding]:
     """Yield one finding per way in which the head and the config disagree."""
-    head = find(case.inventory, "lm_head.weight")
+    head = case.inventory.find("lm_head.weight")
     if head is None:
         return
     if len(head.shape) != _MATRIX:
@@ -63,13 +63,13 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _remedies(case: Case, rows: int) -> tuple[Remedy, ...]:
-    mapped = find(case.inventory, "d2t")
+    mapped = case.inventory.find("d2t")
     config_is_wrong = mapped.shape == (rows,) if mapped is not None else rows == target_vocab(case)
     return (Remedy.CONFIG,) if config_is_wrong else (Remedy.CONVERT,)
 
 
 def _finding(case: Case, message: str, *, at: str, remedies: tuple[Remedy, ...]) -> Finding:
-    tensors = (find(case.inventory, name) for name in ("lm_head.weight", "d2t"))
+    tensors = (case.inventory.find(name) for name in ("lm_head.weight", "d2t"))
     keys = ("draft_vocab_size", "vocab_size", "hidden_size", "tie_word_embeddings")
     return Finding(
         code=RULE.code,

@@ -34,7 +34,7 @@ from registry.domain.case import Case
 from registry.domain.findings import Evidence, Finding, Remedy, Severity
 from registry.domain.standardization import RECIPES, Recipe
 from registry.rules import evidence
-from registry.rules.drafter import fc_states, find
+from registry.rules.drafter import fc_states
 from registry.rules.rule import BOTH, Rule
 from registry.rules.specimen import HIDDEN, capture, inventory, specimen
 from registry.rules.wording import counted, id_list, number
@@ -142,7 +142,7 @@ def _finding(case: Case, message: str, *, at: str) -> Finding:
 
 
 def _evidence(case: Case) -> tuple[Evidence, ...]:
-    fc, record = find(case.inventory, "fc.weight"), case.provenance
+    fc, record = case.inventory.find("fc.weight"), case.provenance
     shapes = () if fc is None else (evidence.shape(fc),)
     return (
         evidence.recorded(case, "/capture/layers", list(record.capture.layers)),

@@ -30,7 +30,7 @@ from registry.domain.case import Case
 from registry.domain.findings import Evidence, Finding, Remedy, Severity
 from registry.domain.standardization import RECIPES
 from registry.rules import evidence
-from registry.rules.drafter import build_name, fc_states, find, target_hidden, used_at
+from registry.rules.drafter import build_name, fc_states, target_hidden, used_at
 from registry.rules.rule import BOTH, Rule
 from registry.rules.specimen import HIDDEN, capture, drafted, failure, ids, inventory, reading, specimen, trained
 from registry.rules.tap_remedies import counts_taps
@@ -39,7 +39,7 @@ from registry.rules.wording import counted
 
 def check(case: Case) -> Iterator[Finding]:
     """Yield one finding per count that disagrees with the width of fc."""
-    fc, hidden, states = find(case.inventory, "fc.weight"), target_hidden(case), fc_states(case)
+    fc, hidden, states = case.inventory.find("fc.weight"), target_hidden(case), fc_states(case)
     if fc is not None and hidden and states is None:
         message = f"{fc.name} is {list(fc.shape)}: its columns are no whole number of the target's states of {hidden}"
         yield _finding(case, message, at="/checkpoint", remedies=(Remedy.UNKNOWN,))
@@ -116,7 +116,7 @@ def _finding(case: Case, message: str, *, at: str, remedies: tuple[Remedy, ...])
 
 
 def _evidence(case: Case) -> tuple[Evidence, ...]:
-    fc, hidden = find(case.inventory, "fc.weight"), target_hidden(case)
+    fc, hidden = case.inventory.find("fc.weight"), target_hidden(case)
     shapes = () if fc is None else (evidence.shape(fc),)
     return (*shapes, evidence.of_target(case.provenance.target.name, "hidden size", hidden), evidence.trained(case))
 

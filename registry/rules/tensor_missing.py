@@ -30,7 +30,7 @@ from registry.domain.case import Case
 from registry.domain.findings import Finding, Remedy, Severity
 from registry.domain.profile import DraftFacts
 from registry.rules import evidence
-from registry.rules.drafter import build_name, find, fitting_class, is_reduced
+from registry.rules.drafter import build_name, fitting_class, is_reduced
 from registry.rules.rule import Rule
 from registry.rules.specimen import inventory, loaded, specimen
 from registry.rules.wording import listing, plural
@@ -112,7 +112,7 @@ def _facts(case: Case) -> DraftFacts | None:
 
 def _finding(case: Case, message: str, *, names: tuple[str, ...], remedies: tuple[Remedy, ...]) -> Finding:
     facts = _facts(case)
-    fc = find(case.inventory, "fc.weight")
+    fc = case.inventory.find("fc.weight")
     return Finding(
         code=RULE.code,
         severity=Severity.ERROR,

@@ -28,8 +28,9 @@ from collections.abc import Iterable, Iterator
 from registry.domain.case import Case
 from registry.domain.findings import Finding, Remedy, Severity
 from registry.domain.profile import DraftFacts
+from registry.domain.tensors import bare_name
 from registry.rules import evidence
-from registry.rules.drafter import LAYER_NAMES, bare, build_name
+from registry.rules.drafter import LAYER_NAMES, build_name
 from registry.rules.rule import Rule
 from registry.rules.specimen import inventory, loaded, specimen
 from registry.rules.wording import listing, plural
@@ -76,11 +77,11 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _of_interest(names: Iterable[str], *, layers: bool) -> list[str]:
     kept = [name for name in names if not name.endswith(_HARMLESS)]
-    return kept if layers else [name for name in kept if not bare(name).startswith(LAYER_NAMES)]
+    return kept if layers else [name for name in kept if not bare_name(name).startswith(LAYER_NAMES)]
 
 
 def _trained(names: Iterable[str]) -> list[str]:
-    return [name for name in names if bare(name).startswith(_TRAINED)]
+    return [name for name in names if bare_name(name).startswith(_TRAINED)]
 
 
 def _how(case: Case) -> str:

@@ -4,7 +4,7 @@ from registry.domain.case import Case
 from registry.domain.findings import Evidence, Finding, Remedy, Severity
 from registry.domain.tensors import VocabMap
 from registry.rules import evidence
-from registry.rules.drafter import draft_vocab, find, target_vocab
+from registry.rules.drafter import draft_vocab, target_vocab
 
 
 def reads_as_absolute(case: Case, stored: VocabMap) -> bool:
@@ -31,7 +31,7 @@ def of_map(case: Case, code: str, message: str, *, remedies: tuple[Remedy, ...],
 def sizes(case: Case) -> tuple[Evidence, ...]:
     """Return the sizes and values that the map is judged by."""
     stored = case.inventory.vocab_map
-    tensors = (find(case.inventory, name) for name in ("d2t", "lm_head.weight"))
+    tensors = (case.inventory.find(name) for name in ("d2t", "lm_head.weight"))
     return (
         evidence.configured(case, "draft vocabulary", draft_vocab(case)),
         evidence.of_target(case.provenance.target.name, "vocabulary", target_vocab(case)),

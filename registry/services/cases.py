@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
 from registry.domain import dialects
 from registry.domain.artifact_faults import ArtifactFault
 from registry.domain.case import Case, Lineage, LineageEntry, Twin
 from registry.domain.digests import Digest
+from registry.domain.memo import Memo
 from registry.domain.profile import Profile
 from registry.domain.proposal import Build, Proposal, parse_build
 from registry.domain.provenance import Provenance, TrainedTaps, plain_counting, trained_taps
@@ -19,6 +21,9 @@ from registry.engines.reader import Situation, read
 from registry.engines.spelling import Spelling, spell_taps
 from registry.services.profiles import Profiles
 from registry.services.records import CheckpointRecord
+
+_LINEAGES: "Final[Memo[tuple[str, Build, str | None], Lineage]]" = Memo(512)
+"""A verdict asks for one lineage several times, and every verdict on a build for the same one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,6 +168,11 @@ def situation_of(case: Case, profile: Profile, target: Target, config: Mapping[s
 
 def lineage_of(profiles: Profiles, build: Build, target_class: str | None) -> Lineage:
     """Return how the known upstream builds of one engine treat a target class."""
+    asked = (profiles.set_digest, build, target_class)
+    return _LINEAGES.get(asked) or _LINEAGES.put(asked, _lineage(profiles, build, target_class))
+
+
+def _lineage(profiles: Profiles, build: Build, target_class: str | None) -> Lineage:
     entries = []
     for version in profiles.upstream(build.engine):
         profile = profiles.get(Build(engine=build.engine, version=version))

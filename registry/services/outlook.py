@@ -48,6 +48,6 @@ def ahead(case: Case, newest: Profile | None, first_legacy: str | None) -> str:
     draft = newest.draft(architecture) if newest and architecture else None
     if draft is None or first_legacy is None:
         return ""
-    names = [tensor.name.removeprefix("model.") for tensor in case.inventory.tensors]
+    names = [tensor.bare_name for tensor in case.inventory.tensors]
     used = [prefix for prefix in draft.legacy_names if any(name.startswith(prefix) for name in names)]
     return f"tensor naming `{used[0]}*` is a legacy name since {first_legacy}" if used else ""

@@ -103,14 +103,20 @@ def registry_service(bare_roost: Roost, tmp_path_factory: pytest.TempPathFactory
     bare_roost("down", "--data", data, check=True)
 
 
+def _against(bare_roost: Roost, url: str) -> Roost:
+    """Return the command as it talks to the registry at `url`."""
+
+    def run(*arguments: object, env: Mapping[str, str] | None = None, **options: Any) -> Any:
+        return bare_roost(*arguments, env={"ROOST_URL": url, **(env or {})}, **options)
+
+    return run
+
+
 @pytest.fixture(scope="session")
 def roost(bare_roost: Roost, registry_service: Service) -> Roost:
     """Run the command against the session's registry: `roost("show", "NAME", check=True)`."""
 
-    def run(*arguments: object, env: Mapping[str, str] | None = None, **options: Any) -> Any:
-        return bare_roost(*arguments, env={"ROOST_URL": registry_service.url, **(env or {})}, **options)
-
-    return run
+    return _against(bare_roost, registry_service.url)
 
 
 @pytest.fixture(scope="session")
@@ -150,10 +156,5 @@ def own_roost(bare_roost: Roost, tmp_path_factory: pytest.TempPathFactory) -> It
     """Run the command against a registry whose engine profiles only this module's tests change."""
     data = tmp_path_factory.mktemp("own") / "data"
     started = bare_roost("up", "--data", data, "--port", 0, "--detach", "--format", "json", check=True)
-    url = json.loads(started.stdout)["url"]
-
-    def run(*arguments: object, env: Mapping[str, str] | None = None, **options: Any) -> Any:
-        return bare_roost(*arguments, env={"ROOST_URL": url, **(env or {})}, **options)
-
-    yield run
+    yield _against(bare_roost, json.loads(started.stdout)["url"])
     bare_roost("down", "--data", data, check=True)

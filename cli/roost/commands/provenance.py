@@ -110,7 +110,7 @@ def _inspected(directory: Path) -> "Inventory":
 
 def _sights(inventory: "Inventory") -> list[str]:
     """Say what the files show and no record can contradict; it helps to answer the questions."""
-    config, fc = inventory.config, inventory.tensor("fc.weight")
+    config, fc = inventory.config, inventory.find("fc.weight")
     lines = [f"{len(inventory.tensors)} tensors, {_architecture(config.get('architectures'))}"]
     if fc is not None and len(fc.shape) == 2 and fc.shape[0] and fc.shape[1] % fc.shape[0] == 0:  # noqa: PLR2004 - a matrix
         taps, width, hidden = fc.shape[1] // fc.shape[0], fc.shape[1], fc.shape[0]

@@ -37,7 +37,7 @@ def test_the_drafter_has_no_fault_and_its_map_holds_offsets(founding: ModuleType
     assert vocab_map.offset_increasing
     assert 0 <= vocab_map.offset_min < vocab_map.offset_max < 512
     assert vocab_map.t2d_agrees
-    fc = found.inventory.tensor("fc.weight")
+    fc = found.inventory.find("fc.weight")
     assert fc is not None
     assert fc.shape == (64, 192)
 
